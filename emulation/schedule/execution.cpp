@@ -168,6 +168,15 @@ Execution::Missing Execution::look_up(const WarpState& w, const Instruction& i, 
             missing.there_cycles = std::max(missing.there_cycles, *found.there_cycles);
             wanted = found.missing;
             if (wanted != 0) filled_.push_back(found.there_cycles);
+            // What blocks have in common is a share of what each of them needs (below): this one's of what it finds here
+            // comes from DRAM all the same.
+            const auto there = static_cast<std::uint8_t>(lines[n].sectors & ~wanted);
+            if (*found.block == none) *found.block = w.block_number;
+            if (*found.block != w.block_number) *found.block = LineCache::several;
+            if (*found.block == LineCache::several && reads && there != 0 && !machine_.l2_hit_rate &&
+                l2_.is_there())
+                missing.brought_by_others += static_cast<unsigned>(std::popcount(
+                    l2_.find(lines[n].number ^ own, there, use, w.cut_loop, brought_outside).missing));
         }
         if (wanted == 0) continue;
         missing.segments_in_l1 += static_cast<unsigned>(std::popcount((wanted | wanted >> 1) & 5u));
@@ -210,6 +219,8 @@ double Execution::load(WarpState& w, const Instruction& i, const Request& reques
     const Missing missing =
         look_up(w, i, request, i.caches_in_l1 || i.kind == Kind::local, LineCache::Use::reads);
     double end = std::max(tags.last_cycles + latency(Resource::l1), missing.there_cycles);
+    if (missing.brought_by_others > 0 && (i.access != none || i.kind == Kind::local))
+        (void)admit(Resource::dram, tags.first_cycles, missing.brought_by_others * access_of(i).dram_sectors);
     if (missing.segments_in_l1 > 0) {
         const Admitted l2 = admit(Resource::l2, tags.first_cycles, missing.segments_in_l1);
         end = std::max({end, l2.last_cycles + latency(Resource::l2), missing.in_l2_cycles});

@@ -41,6 +41,7 @@ class Execution {
     struct Missing {
         unsigned segments_in_l1 = 0, in_l2 = 0;
         unsigned dirtied_in_l2 = 0;                 // sectors that are written, and were clean before
+        unsigned brought_by_others = 0;             // sectors in L1 for another block, new to this one
         double there_cycles = 0, in_l2_cycles = 0;  // when what others wait for is there
     };
 

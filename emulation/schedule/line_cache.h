@@ -23,7 +23,9 @@ class LineCache {
         std::uint8_t missing = 0;        // those of the wanted sectors that are not there
         std::uint8_t dirtied = 0;        // those that are written, and were clean or not there
         double* there_cycles = nullptr;  // when what is under way arrives; to be set for what is missing
+        std::uint32_t* block = nullptr;  // whose line it is, `none` when it comes; to be set
     };
+    static constexpr std::uint32_t several = none - 1;  // blocks
     // The wanted sectors are there, or under way, from now on, and `reader` (a loop, or no_loop) has read their line
     // last. What another reader has brought counts as not there if `distrusts(that reader)`.
     template <class Distrusts>
@@ -48,17 +50,18 @@ class LineCache {
                 set.sectors[i] |= wanted;
                 set.dirty[i] |= written;
                 set.used[i] = clock_;
-                return {missing, dirtied, &set.there_cycles[i]};
+                return {missing, dirtied, &set.there_cycles[i], &set.block[i]};
             }
             if (set.used[i] < set.used[oldest]) oldest = i;
         }
         set.tag[oldest] = tag;
         set.used[oldest] = clock_;
         set.there_cycles[oldest] = 0;
+        set.block[oldest] = none;
         set.sectors[oldest] = wanted;
         set.dirty[oldest] = written;
         set.reader[oldest] = reader;
-        return {wanted, written, &set.there_cycles[oldest]};
+        return {wanted, written, &set.there_cycles[oldest], &set.block[oldest]};
     }
     [[nodiscard]] Found find(std::uint64_t line, std::uint8_t wanted, Use use = Use::reads) {
         return find(line, wanted, use, no_loop, [](std::uint16_t) { return false; });
@@ -69,7 +72,7 @@ class LineCache {
     static constexpr unsigned ways = 8;
     struct Set {
         std::array<std::uint32_t, ways> tag{};  // 0: nothing
-        std::array<std::uint32_t, ways> used{};
+        std::array<std::uint32_t, ways> used{}, block{};
         std::array<double, ways> there_cycles{};
         std::array<std::uint16_t, ways> reader{};
         std::array<std::uint8_t, ways> sectors{}, dirty{};

@@ -45,11 +45,15 @@ class WarpSteps {
     [[nodiscard]] const std::vector<std::uint64_t>& iterations() const { return iterations_; }
 
   private:
-    [[nodiscard]] bool is_kept(const Step& step) const;
+    // Warps whose loops differ in length keep the same share of their iterations: those that go on for longest do so
+    // in what is emulated, too.
+    [[nodiscard]] double cap(const WarpTrace& warp, std::uint16_t loop) const;
+    [[nodiscard]] bool is_kept(const WarpTrace& warp, const Step& step) const;
     void count_iterations(WarpState& w, const Step& step);
 
     const Code& code_;
     const Caps& caps_;
+    std::vector<double> most_at_a_time_;  // by loop: iterations, of any warp
     std::vector<std::uint64_t> iterations_;
 };
 

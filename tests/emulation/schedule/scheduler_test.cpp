@@ -208,6 +208,25 @@ TEST(Scheduler, WhatL1HoldsIsNotFetchedAgain) {
     EXPECT_DOUBLE_EQ(cached.admitted_cycles[index(Resource::l2)], 2);
 }
 
+// An access says what share of a block's sectors comes from DRAM, those included that it has in common with others: what
+// it finds in L1 of theirs is in that share.
+TEST(Scheduler, DramBringsItsShareOfWhatAnotherBlockHasInL1) {
+    Machine machine = simple_machine();
+    machine.of(Resource::l1) = {.latency_cycles = 30, .gap_cycles = 1};
+    machine.of(Resource::l2) = {.latency_cycles = 200, .gap_cycles = 1};
+    machine.of(Resource::dram) = {.latency_cycles = 500, .gap_cycles = 1};
+    machine.l1_bytes = machine.l2_bytes = 4096;
+    MadeUpTrace made;
+    KernelTrace& trace =
+        one_load(made, {.lanes = 32, .sectors = 4, .lines = 1}, {{.number = 7, .sectors = 15}}, 3);
+    trace.code.instructions.front().caches_in_l1 = true;
+    trace.accesses[0] = {.dram_sectors = 0.5, .dram_waits = 0};
+    trace.blocks.push_back(trace.blocks.front());
+    const Outcome outcome = emulate(machine, {.trace = &trace, .resident = 2, .blocks = 2});
+    EXPECT_DOUBLE_EQ(outcome.admitted_cycles[index(Resource::l2)], 2);        // segments of two sectors, once
+    EXPECT_DOUBLE_EQ(outcome.admitted_cycles[index(Resource::dram)], 2 * 2);  // half of four, for each block
+}
+
 TEST(Scheduler, BanksOfL1LookUpOneSectorEach) {
     Machine machine = simple_machine();
     machine.of(Resource::l1) = {.latency_cycles = 30, .gap_cycles = 1};

@@ -93,6 +93,26 @@ TEST(SteadyState, FewIterationsStandForAllOfThem) {
             }
 }
 
+// One warp of each two goes round a sixth as often as the other, which is alone from then on.
+TEST(SteadyState, WarpsOfUnequalLoopsKeepTheSameShareOfThem) {
+    constexpr std::uint64_t iterations = 3000, fewer = 500;
+    for (const std::uint64_t blocks : {1u, 2u, 16u, 40u}) {
+        SCOPED_TRACE(fmt::format("{} blocks", blocks));
+        TracedLaunch whole = loop_launch(iterations, iterations, blocks, 10);
+        WarpTrace& shorter = whole.trace.blocks[0].warps[1];
+        shorter.steps.erase(shorter.steps.begin() + 1 + fewer, shorter.steps.end() - 1);
+        const double cycles = emulate(whole.machine, {.trace = &whole.trace,
+                                                      .resident = whole.resident,
+                                                      .blocks = static_cast<std::uint32_t>(blocks)})
+                                  .cycles;
+        TracedLaunch kept = loop_launch(kept_iterations, iterations, blocks, 10);
+        kept.trace.blocks[0].warps[1].iterations[0] = fewer;
+        const Estimate answer = estimate(kept);
+        EXPECT_FALSE(answer.crossed);
+        EXPECT_NEAR(answer.cycles, cycles, 0.05 * cycles);
+    }
+}
+
 // Sections 5 and 6 of Sim et al., PPoPP 2012: on a Tesla C2050 a chain's throughput grows with the warps up to 18 of
 // them and then stays, whatever the scheduler does.
 TEST(SteadyState, WarpsOfAChainReachAPlateau) {
