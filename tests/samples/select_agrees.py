@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """One question has one answer: what `trimtab select --grid --block` says of a launch is what the runtime made of it.
 
-usage: select_agrees.py BUILD SAMPLES [SAMPLE...]
+usage: select_agrees.py BUILD SAMPLES [--all] [SAMPLE...]
 
-Every sample of SAMPLES/programs.txt is built with BUILD/bin/trimtab++ and run at two sizes on two emulated devices;
-each different launch of its report (at most MOST of a run) is asked of select. Exit codes: 0 they agree, 1 they do not.
+Every sample of SAMPLES/programs.txt is built with BUILD/bin/trimtab++ and run at a size on an emulated device, in turn
+one of two each; with --all at both sizes on both. Each different launch of its report (at most MOST of a run) is asked
+of select. Exit codes: 0 they agree, 1 they do not.
 """
 
 import json
@@ -45,34 +46,36 @@ def ask(build, program, device, launch):
 
 
 def main():
-    build, samples = sys.argv[1:3]
+    build, samples, *wanted = [argument for argument in sys.argv[1:] if argument != "--all"]
     asked, bad = 0, 0
     with open(os.path.join(samples, "programs.txt"), encoding="utf-8") as file:
         programs = [line.split() for line in file if line.strip() and not line.startswith("#")]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
-        for source, first, *rest in programs:
+        for number, (source, first, *rest) in enumerate(programs):
             name = os.path.splitext(os.path.basename(source))[0]
-            if len(sys.argv) > 3 and name not in sys.argv[3:]:
+            if wanted and name not in wanted:
                 continue
+            runs = [(device, size) for device in DEVICES for size in (int(first), int(first) * 3 // 2)]
+            if "--all" not in sys.argv:
+                runs = [runs[number % len(runs)]]
             report = os.path.join(folder, name + ".jsonl")
             built = subprocess.run([BUILD_ONCE, build, os.path.join(samples, source)], check=True, stdout=subprocess.PIPE,
                                    text=True).stdout.strip()
             program = os.path.join(built, name)
-            for device in DEVICES:
-                for size in (int(first), int(first) * 3 // 2):
-                    if os.path.exists(report):
-                        os.remove(report)
-                    environment = dict(os.environ, TRIMTAB_DEVICE=device, TRIMTAB_REPORT=report)
-                    subprocess.run([program, str(size), *rest], env=environment, check=True, capture_output=True)
-                    found = launches(report)[:MOST]
-                    answers = pool.map(lambda launch: ask(build, program, device, launch), found)
-                    for launch, (command, chosen, error) in zip(found, answers):
-                        asked += 1
-                        # Where the kernel's driver program is missing, select has nothing to say.
-                        if chosen == launch["chosen"] or (chosen is None and launch["by"] == "unchanged"):
-                            continue
-                        bad += 1
-                        print(" ".join(command), "\n  says", chosen, error, "\n  the runtime", json.dumps(launch))
+            for device, size in runs:
+                if os.path.exists(report):
+                    os.remove(report)
+                environment = dict(os.environ, TRIMTAB_DEVICE=device, TRIMTAB_REPORT=report)
+                subprocess.run([program, str(size), *rest], env=environment, check=True, capture_output=True)
+                found = launches(report)[:MOST]
+                answers = pool.map(lambda launch: ask(build, program, device, launch), found)
+                for launch, (command, chosen, error) in zip(found, answers):
+                    asked += 1
+                    # Where the kernel's driver program is missing, select has nothing to say.
+                    if chosen == launch["chosen"] or (chosen is None and launch["by"] == "unchanged"):
+                        continue
+                    bad += 1
+                    print(" ".join(command), "\n  says", chosen, error, "\n  the runtime", json.dumps(launch))
     print(f"{asked} launches asked, {bad} answered otherwise than by the runtime")
     return 1 if bad or asked == 0 else 0
 
