@@ -133,8 +133,18 @@ endfunction()
 
 # trimtab_add_test(<name> <source>... LIBRARIES <library>... [LABELS <label>...] [TIMEOUT <seconds>]): one GoogleTest program, its cases known to
 # CTest. Label end_to_end: builds and runs whole programs, which only the default build does; target unit_tests is what
-# the other tests need.
+# the other tests need, unit_tests_<room> what those of a folder of tests/ do.
 add_custom_target(unit_tests)
+function(trimtab_add_unit_test program)
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY "${CMAKE_SOURCE_DIR}/tests" OUTPUT_VARIABLE room)
+  string(REGEX REPLACE "/.*" "" room "${room}")
+  if(NOT TARGET unit_tests_${room})
+    add_custom_target(unit_tests_${room})
+    add_dependencies(unit_tests unit_tests_${room})
+  endif()
+  add_dependencies(unit_tests_${room} ${program})
+endfunction()
+
 function(trimtab_add_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "LIBRARIES;LABELS" ${ARGN})
   if(NOT arg_TIMEOUT)
@@ -147,7 +157,7 @@ function(trimtab_add_test name)
   target_compile_definitions(${name} PRIVATE TRIMTAB_SOURCE_DIR="${CMAKE_SOURCE_DIR}"
                                              TRIMTAB_BINARY_DIR="${CMAKE_BINARY_DIR}")
   if(NOT "end_to_end" IN_LIST arg_LABELS AND NOT "slow" IN_LIST arg_LABELS)
-    add_dependencies(unit_tests ${name})
+    trimtab_add_unit_test(${name})
   endif()
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
 endfunction()

@@ -19,8 +19,8 @@ Runs, in this order (tidy, which may take as long as all others, only with --all
   tests      every test of that build; those that are labelled exhaustive (more of the same) only with --all
   tidy       clang-tidy on what changed since it was last clean
   gcc        g++ with assertions (build-gcc/): all that is installed, and the unit tests of what computes
-  sanitize   the unit tests with AddressSanitizer and UndefinedBehaviorSanitizer, clang (build-sanitize/), and one of
-             CCCL's device algorithms on those libraries, built by the trimtab++ of build/; all of them with --all
+  sanitize   unit tests with AddressSanitizer and UndefinedBehaviorSanitizer, clang (build-sanitize/), and one of CCCL's
+             device algorithms on those libraries, built by the trimtab++ of build/; all of both with --all
   threads    the runtime's tests, and those of the emulator's workers, code cache and compiler, with ThreadSanitizer, clang
              (build-threads/), and the same of CCCL's algorithms; only with --all or --only
 Tests that fail, five at most, are run once more by themselves; those that pass then are named at the end.
@@ -78,14 +78,17 @@ unit_tests=(--label-exclude 'end_to_end|slow|exhaustive|script')
 # With g++ those of the rooms whose numbers a compiler could change. The tests of compiled code it leaves out, where most of
 # the time is LLVM's: the emulator's tests run on the interpreter, whose code is g++'s. The corpus under every legal block,
 # most of a stage's time, the sanitizers run, too.
-folders_for_gcc=({core,choosing,driver_gen,emulation,pass,pipeline,profiler,runtime,tools}/all
-    tests/{core,choosing,driver_gen,emulation/emulator}/all)
+targets_for_gcc=({core,choosing,driver_gen,emulation,pass,pipeline,profiler,runtime,tools}/all
+    unit_tests_{core,choosing,driver_gen})
 # Certificates that are changed in one place, thousands of them, tell of the checker's rules, and those are the same in
 # every build: the corpus's own certificates take the checker through its code here.
 not_for_gcc='^Compiled|LegalBlocksLeaveTheSameBytes|^ChangedCertificates'
 # The sanitizers watch the proof and the emulator, which meet every kernel as clang compiles it: launches of the same
-# kernels as nvcc compiles them are left to the default build, and changed certificates as above.
-not_for_sanitizers='LegalBlocksLeaveTheSameBytes/[a-z_]*_nvcc|^ChangedCertificates'
+# kernels as nvcc compiles them are left to the default build, and changed certificates as above. So are tests of compiled
+# code, of which the sanitizers see nothing. Of the unit tests they run those of the rooms that read what users have and
+# run beside their programs; all with --all.
+not_for_sanitizers='Corpus.*/[a-z_]*_nvcc|^ChangedCertificates|^Compiled[.]emulator'
+targets_for_sanitizers=(unit_tests_{core,emulation,choosing,runtime,fuzz})
 
 # Files under data/ are read by tests, line numbers and all: they stay as they are.
 own_sources() {
@@ -153,7 +156,7 @@ stage_tests() {
 stage_tidy() { nice scripts/check_tidy.py --jobs "$jobs"; }
 
 stage_gcc() {
-    configure gcc && build gcc "${folders_for_gcc[@]}" &&
+    configure gcc && build gcc "${targets_for_gcc[@]}" &&
         run_tests gcc "${unit_tests[@]}" --exclude-regex "_NOT_BUILT|$not_for_gcc"
 }
 
@@ -175,7 +178,9 @@ run_algorithms() {
 
 # What is not built has no labels yet, only a place holder.
 stage_sanitize() {
-    configure sanitize -DTRIMTAB_BENCHMARKS=OFF && build sanitize unit_tests &&
+    local targets=("${targets_for_sanitizers[@]}")
+    if $exhaustive; then targets=(unit_tests); fi
+    configure sanitize -DTRIMTAB_BENCHMARKS=OFF && build sanitize "${targets[@]}" &&
         UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 run_tests sanitize "${unit_tests[@]}" \
             --exclude-regex "_NOT_BUILT|$not_for_sanitizers" &&
         run_algorithms sanitize address,undefined
