@@ -213,6 +213,10 @@ TEST(Nvcc, OptionsBecomeClangs) {
                 ElementsAre("-use_fast_mathx"));
     EXPECT_THAT(words({"-O", "3", "-m64", "-std=c++17", "--std", "c++14", "-g", "-lcublas"}),
                 ElementsAre("-O3", "-m64", "-std=c++17", "-std=c++14", "-g", "-lcublas"));
+    EXPECT_THAT(words({"-isystem=/s", "-I=/i", "-L=/l", "-l=m", "-D=A=1", "-U=B", "-include=c.h", "-o=d",
+                       "-MF=e", "-MT=f"}),
+                ElementsAre("-isystem", "/s", "-I/i", "-L/l", "-lm", "-DA=1", "-UB", "-include", "c.h", "-o",
+                            "d", "-MF", "e", "-MT", "f"));
     EXPECT_THAT(words({"-Werror", "all-warnings"}), ElementsAre("-Werror"));
     EXPECT_THAT(words({"-Werror", "-Werror=return-type"}), ElementsAre("-Werror", "-Werror=return-type"));
     EXPECT_THAT(words({"--fmad=false"}), ElementsAre("-Xarch_device", "-ffp-contract=off"));

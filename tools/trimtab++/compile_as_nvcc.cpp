@@ -3,8 +3,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/base/read_text.h"
 #include "tools/trimtab++/source_fixes.h"
@@ -12,41 +15,64 @@
 namespace trimtab::wrapper {
 namespace {
 
-int run_saying(const std::string& messages, const Command& command, const Environment& environment) {
-    return messages.empty() ? run(command, environment)
-                            : run_with_messages_in(messages, command, environment);
+// nvcc takes what device code names of the host's templates and does not call, as decltype(std::declval<T>()) does: clang
+// does where templates without a word of their own are the device's, too.
+constexpr const char* for_both_sides = "-foffload-implicit-host-device-templates";
+bool misses_templates(const std::string& said) {
+    return said.find("candidate function not viable: call to __host__ function from __") != std::string::npos;
+}
+
+// What a compile as nvcc takes on top of clang's command, found out by trying.
+struct Fixes {
+    std::vector<std::string> options;
+    FixedSources sources;
+};
+
+// The next ones to try after clang has said this; none where there are none.
+std::optional<Fixes> next_fixes(const SourceCompile& source, const Fixes& tried, const std::string& said) {
+    const auto& [line, tools, input, folder] = source;
+    const std::string storage = tools.compatibility + "/shared_storage.h";
+    const auto has = [&](const std::string& option) {
+        return std::ranges::find(tried.options, option) != tried.options.end();
+    };
+    // Which __shared__ variables clang refuses, it alone can tell.
+    if (tried.sources.has_shared && !has(storage)) {
+        const PlacesByFile refused = refused_shared_variables(said);
+        if (!refused.empty()) {
+            Fixes next{.options = tried.options, .sources = fix_sources(line, input, folder, refused)};
+            next.options.insert(next.options.end(), {"-include", storage});
+            if (next.sources.knows_refused) return next;
+        }
+    }
+    if (has(for_both_sides) || !misses_templates(said)) return std::nullopt;
+    Fixes next = tried;
+    next.options.emplace_back(for_both_sides);
+    return next;
 }
 
 }  // namespace
 
-int compile_as_nvcc(const SourceCompile& source, Command command, const Environment& environment,
+int compile_as_nvcc(const SourceCompile& source, const Command& command, const Environment& environment,
                     const std::string& messages) {
     const auto& [line, tools, input, folder] = source;
-    const FixedSources fixed = fix_sources(line, input, folder);
-    const std::size_t plain_length = command.size();
-    if (!fixed.overlay.empty()) command.insert(command.end(), {"-ivfsoverlay", fixed.overlay});
-    if (isatty(STDERR_FILENO) != 0 && (fixed.has_shared || !messages.empty()))
-        command.emplace_back("-fdiagnostics-color=always");
-    if (!fixed.has_shared) return run_saying(messages, command, environment);
-
-    // Which __shared__ variables clang refuses, it alone can tell.
-    const std::string first_messages =
-        messages.empty() ? folder.file("messages" + std::to_string(input)) : messages;
-    const int code = run_with_messages_in(first_messages, command, environment);
-    const std::string said = base::read_text(first_messages).value_or("");
-    PlacesByFile refused;
-    if (code != 0) refused = refused_shared_variables(said);
-    if (!refused.empty()) {
-        const FixedSources again = fix_sources(line, input, folder, refused);
-        if (again.knows_refused) {
-            command.resize(plain_length);
-            command.insert(command.end(), {"-ivfsoverlay", again.overlay, "-include",
-                                           tools.compatibility + "/shared_storage.h"});
-            return run_saying(messages, command, environment);
-        }
+    const std::string file = messages.empty() ? folder.file("messages" + std::to_string(input)) : messages;
+    Fixes fixes{.options = {}, .sources = fix_sources(line, input, folder)};
+    if (isatty(STDERR_FILENO) != 0) fixes.options.emplace_back("-fdiagnostics-color=always");
+    for (;;) {
+        Command fixed = command;
+        fixed.insert(fixed.end(), fixes.options.begin(), fixes.options.end());
+        if (!fixes.sources.overlay.empty())
+            fixed.insert(fixed.end(), {"-ivfsoverlay", fixes.sources.overlay});
+        const int code = run_with_messages_in(file, fixed, environment);
+        const std::string said = base::read_text(file).value_or("");
+        if (code != 0)
+            if (auto next = next_fixes(source, fixes, said)) {
+                fixes = std::move(*next);
+                continue;
+            }
+        if (messages.empty()) std::fputs(said.c_str(), stderr);
+        return code;
     }
-    if (messages.empty()) std::fputs(said.c_str(), stderr);
-    return code;
 }
 
 }  // namespace trimtab::wrapper

@@ -21,7 +21,7 @@ struct SourceCompile {
 };
 
 // `command` compiles the source. What it says goes to stderr, or into the file `messages`. The exit code.
-[[nodiscard]] int compile_as_nvcc(const SourceCompile& source, Command command,
+[[nodiscard]] int compile_as_nvcc(const SourceCompile& source, const Command& command,
                                   const Environment& environment, const std::string& messages = {});
 
 }  // namespace trimtab::wrapper

@@ -72,6 +72,16 @@ bool clang_knows(const std::string& option) {
     return !parsed.hasArg(clang::options::OPT_UNKNOWN);
 }
 
+// What both compilers call alike, with a value that nvcc lets follow after '=', too: to clang's form of it.
+std::optional<Words> shared_option(std::string_view name, const std::string& value) {
+    static constexpr std::array<std::string_view, 5> joined = {"I", "L", "l", "D", "U"};
+    static constexpr std::array<std::string_view, 5> separate = {"isystem", "include", "o", "MF", "MT"};
+    const std::string option = fmt::format("-{}", name);
+    if (contains(joined, name)) return Words{option + value};
+    if (contains(separate, name)) return Words{option, value};
+    return std::nullopt;
+}
+
 class Translator {
   public:
     std::expected<NvccOptions, Error> run(Words words) {
@@ -132,6 +142,12 @@ class Translator {
         const std::size_t dashes = word[1] == '-' ? 2 : 1;
         const std::size_t equals = word.find('=');
         const std::string name = word.substr(dashes, equals - dashes);
+        if (dashes == 1 && equals != std::string::npos) {
+            if (const auto shared = shared_option(name, word.substr(equals + 1))) {
+                for (const std::string& one : *shared) emit(one);
+                return {};
+            }
+        }
         const NvccOption* option = find_nvcc_option(name, dashes == 2);
         if (option == nullptr ||
             (equals != std::string::npos && option->values == NvccOption::Values::none)) {
