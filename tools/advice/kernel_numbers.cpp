@@ -48,9 +48,14 @@ void add_numbers(KernelAdvice& kernel, const LaunchProfile& profile, const Quest
     const MixCap cap = mix_cap(question);
     const double warps = question[Metric::active_warps] * question[Metric::active_blocks];
     const double dram = kernel.rooflines.of("dram").work, l2 = kernel.rooflines.of("l2").work;
+    // A launch that moves less than one sector moves none: what is left of a share that a cache keeps is no traffic.
+    const auto per_byte = [&](double bytes) {
+        constexpr double sector_bytes = 32;
+        return bytes < sector_bytes ? 0 : 32 * question[Metric::warp_instructions] * warps / bytes;
+    };
     kernel.derived = {
-        {"instructions_per_byte_dram", ratio(32 * question[Metric::warp_instructions] * warps, dram)},
-        {"instructions_per_byte_l2", ratio(32 * question[Metric::warp_instructions] * warps, l2)},
+        {"instructions_per_byte_dram", per_byte(dram)},
+        {"instructions_per_byte_l2", per_byte(l2)},
         {"balance", ratio(32 * device.schedulers_per_sm * device.sm_count * device.sm_clock_hz,
                           device.dram_bytes_per_s)},
         {"sectors_per_load_request", ratio(question[Metric::load_sectors], question[Metric::load_requests])},

@@ -344,6 +344,14 @@ TEST_F(Advice, IsSilentOnWhatIsClean) {
             << device;
 }
 
+// What is left of the share that L2 keeps is less than a byte.
+TEST_F(Advice, CountsNoInstructionsForBytesThatAreNotMoved) {
+    const auto in_l2 = ask(profile_of({"clean_axpy", {"3=4096"}, 16, 256}, "h100"), "h100").kernel.derived;
+    EXPECT_EQ(in_l2.at("instructions_per_byte_dram"), 0);
+    EXPECT_GT(in_l2.at("instructions_per_byte_l2"), 0);
+    EXPECT_LT(in_l2.at("instructions_per_byte_l2"), 100);
+}
+
 TEST_F(Advice, IsTheSameAfterAJourneyThroughJson) {
     const emulator::LaunchProfile profile = profile_of({"row_sums", {"2=65536", "3=128"}, 256, 256});
     const auto read = emulator::launch_profile_from_json(emulator::to_json(profile), "profile");
