@@ -78,8 +78,7 @@ unit_tests=(--label-exclude 'end_to_end|slow|exhaustive|script')
 # With g++ those of the rooms whose numbers a compiler could change. The tests of compiled code it leaves out, where most of
 # the time is LLVM's: the emulator's tests run on the interpreter, whose code is g++'s. The corpus under every legal block,
 # most of a stage's time, the sanitizers run, too.
-targets_for_gcc=({core,choosing,driver_gen,emulation,pass,pipeline,profiler,runtime,tools}/all
-    unit_tests_{core,choosing,driver_gen})
+targets_for_gcc=(product emulation/opencl/all unit_tests_{core,choosing,driver_gen})
 # Certificates that are changed in one place, thousands of them, tell of the checker's rules, and those are the same in
 # every build: the corpus's own certificates take the checker through its code here.
 not_for_gcc='^Compiled|LegalBlocksLeaveTheSameBytes|^ChangedCertificates'
