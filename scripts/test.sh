@@ -18,7 +18,7 @@ Runs, in this order (tidy, which may take as long as all others, only with --all
   build      the default preset: Release, clang (build/)
   tests      every test of that build; those that are labelled exhaustive (more of the same) only with --all
   tidy       clang-tidy on what changed since it was last clean
-  gcc        g++ with assertions (build-gcc/): all that is installed, and the unit tests of what computes
+  gcc        g++ with assertions (build-gcc/): what programs load, and the unit tests of what computes; all with --all
   sanitize   unit tests with AddressSanitizer and UndefinedBehaviorSanitizer, clang (build-sanitize/), and one of CCCL's
              device algorithms on those libraries, built by the trimtab++ of build/; all of both with --all
   threads    the runtime's tests, and those of the emulator's workers, code cache and compiler, with ThreadSanitizer, clang
@@ -75,19 +75,19 @@ rm -f "$unsteady"
 # only target unit_tests is built, CTest knows the others as ..._NOT_BUILT.
 unit_tests=(--label-exclude 'end_to_end|slow|exhaustive|script')
 
-# With g++ those of the rooms whose numbers a compiler could change. The tests of compiled code it leaves out, where most of
-# the time is LLVM's: the emulator's tests run on the interpreter, whose code is g++'s. The corpus under every legal block,
-# most of a stage's time, the sanitizers run, too.
-targets_for_gcc=(product emulation/opencl/all unit_tests_{core,choosing,driver_gen})
+# With g++ those of the rooms whose numbers a compiler could change, and what programs load; all that there is with --all.
+# The tests of compiled code it leaves out, where most of the time is LLVM's: the emulator's tests run on the
+# interpreter, whose code is g++'s. The corpus under every legal block, most of a stage's time, the default build runs.
+targets_for_gcc=(trimtab_runtime trimtab_cudart trimtab_opencl unit_tests_{core,choosing,driver_gen})
 # Certificates that are changed in one place, thousands of them, tell of the checker's rules, and those are the same in
 # every build: the corpus's own certificates take the checker through its code here.
 not_for_gcc='^Compiled|LegalBlocksLeaveTheSameBytes|^ChangedCertificates'
-# The sanitizers watch the proof and the emulator, which meet every kernel as clang compiles it: launches of the same
-# kernels as nvcc compiles them are left to the default build, and changed certificates as above. So are tests of compiled
-# code, of which the sanitizers see nothing. Of the unit tests they run those of the rooms that read what users have and
-# run beside their programs; all with --all.
+# The sanitizers watch the rooms that read what users have and run beside their programs; all of them with --all. The proof
+# meets the fuzzers' corpus there, and every kernel as clang compiles it: launches of the same kernels as nvcc compiles
+# them are left to the default build, and changed certificates as above. So are tests of compiled code, of which the
+# sanitizers see nothing.
 not_for_sanitizers='Corpus.*/[a-z_]*_nvcc|^ChangedCertificates|^Compiled[.]emulator'
-targets_for_sanitizers=(unit_tests_{core,emulation,choosing,runtime,fuzz})
+targets_for_sanitizers=(unit_tests_{emulation,choosing,runtime,fuzz})
 
 # Files under data/ are read by tests, line numbers and all: they stay as they are.
 own_sources() {
@@ -155,7 +155,9 @@ stage_tests() {
 stage_tidy() { nice scripts/check_tidy.py --jobs "$jobs"; }
 
 stage_gcc() {
-    configure gcc && build gcc "${targets_for_gcc[@]}" &&
+    local targets=("${targets_for_gcc[@]}")
+    if $exhaustive; then targets=(all); fi
+    configure gcc && build gcc "${targets[@]}" &&
         run_tests gcc "${unit_tests[@]}" --exclude-regex "_NOT_BUILT|$not_for_gcc"
 }
 
