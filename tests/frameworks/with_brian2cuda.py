@@ -2,13 +2,13 @@
 """brian2cuda: a network of leaky neurons and synapses, built by trimtab++ as nvcc; spikes against Brian 2 on the CPU."""
 
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
 
 import brian2 as b
 import numpy as np
+import own_toolkit
 
 n = 2000
 
@@ -33,14 +33,7 @@ if sys.argv[1:] == ["cpu"]:
     sys.exit()
 subprocess.run([sys.executable, __file__, "cpu"], check=True, env=os.environ | {"TRIMTAB": "off"})
 
-# A toolkit whose nvcc is trimtab++.
-toolkit = pathlib.Path("toolkit").absolute()
-shutil.rmtree(toolkit, ignore_errors=True)
-(toolkit / "bin").mkdir(parents=True)
-(toolkit / "bin" / "nvcc").symlink_to(pathlib.Path(os.environ["BUILD"]) / "bin" / "trimtab++")
-for part in ("bin/ptxas", "bin/nvlink", "bin/fatbinary", "include", "lib64", "nvvm"):
-    (toolkit / part).symlink_to(pathlib.Path(os.environ["CUDA_PATH"]) / part)
-os.environ |= {"CUDA_PATH": str(toolkit), "PATH": f"{toolkit / 'bin'}:{os.environ['PATH']}"}
+own_toolkit.use()
 
 import brian2cuda  # noqa: E402, F401  it reads the environment
 

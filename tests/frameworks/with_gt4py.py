@@ -1,21 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """GT4Py: stencils of a diffusion by its generator of CUDA, compiled by trimtab++ as nvcc, against numpy."""
 
-import os
-import pathlib
-import shutil
-
 import numpy as np
+import own_toolkit
 
-toolkit = pathlib.Path("toolkit").absolute()
-shutil.rmtree(toolkit, ignore_errors=True)
-(toolkit / "bin").mkdir(parents=True)
-(toolkit / "bin" / "nvcc").symlink_to(pathlib.Path(os.environ["BUILD"]) / "bin" / "trimtab++")
-cuda = pathlib.Path(os.environ["CUDA_HOME"])
-for name in ("include", "lib64", "nvvm"):
-    (toolkit / name).symlink_to(cuda / name)
-os.environ["CUDA_HOME"] = os.environ["CUDA_PATH"] = os.environ["CUDA_ROOT"] = str(toolkit)
-os.environ["PATH"] = f"{toolkit / 'bin'}:{os.environ['PATH']}"
+own_toolkit.use()
 
 import gt4py.storage
 from gt4py.cartesian import gtscript
