@@ -93,9 +93,11 @@ TEST(CommandLine, ItsOwnOptionsInAResponseFileDoNotReachClang) {
 
 TEST(CommandLine, TakesItsOwnOptionsOut) {
     auto line = read({"--trimtab-sizes=32:128", "--trimtab-profile=off", "--trimtab-keep=/tmp/k",
-                      "--trimtab-quiet", "--trimtab-check=off", "a.cu"});
+                      "--trimtab-quiet", "--trimtab-check=off", "--trimtab-precompile=off", "a.cu"});
     ASSERT_TRUE(line);
     EXPECT_FALSE(line->check);
+    EXPECT_FALSE(line->precompile);
+    EXPECT_TRUE(read({"a.cu"})->precompile);
     EXPECT_TRUE(read({"--trimtab-check=on", "a.cu"})->check);
     EXPECT_EQ(line->smallest_size, 32U);
     EXPECT_EQ(line->largest_size, 128U);
@@ -106,9 +108,10 @@ TEST(CommandLine, TakesItsOwnOptionsOut) {
 }
 
 TEST(CommandLine, RefusesBadOptionsInOneLine) {
-    for (const char* bad : {"--trimtab-sizes=64", "--trimtab-sizes=256:64", "--trimtab-sizes=a:b",
-                            "--trimtab-sizes=1:4", "--trimtab-keep=", "--trimtab-profile=",
-                            "--trimtab-check=", "--trimtab-check=no", "--trimtab-nothing"}) {
+    for (const char* bad :
+         {"--trimtab-sizes=64", "--trimtab-sizes=256:64", "--trimtab-sizes=a:b", "--trimtab-sizes=1:4",
+          "--trimtab-keep=", "--trimtab-profile=", "--trimtab-check=", "--trimtab-check=no",
+          "--trimtab-precompile=yes", "--trimtab-nothing"}) {
         auto line = read({bad, "a.cu"});
         ASSERT_FALSE(line) << bad;
         EXPECT_EQ(line.error().text().find('\n'), std::string::npos);

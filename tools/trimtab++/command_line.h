@@ -58,6 +58,7 @@ struct CommandLine {
     std::string profile = "auto";                       // auto, off, or a folder or database
     std::uint32_t smallest_size = 0, largest_size = 0;  // 0: the plan's own
     bool check = true;                                  // verdicts, by launches on the emulator
+    bool precompile = true;                             // the headers that every CUDA source includes first
     std::string keep;                                   // folder for the generated files
     std::string annotations;                            // a file of annotations beside the sources
     std::vector<MacroVariants> variants;                // of macros, each named once

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/read_text.h"
+#include "tools/trimtab++/precompiled_headers.h"
 #include "tools/trimtab++/source_fixes.h"
 
 namespace trimtab::wrapper {
@@ -58,12 +59,20 @@ int compile_as_nvcc(const SourceCompile& source, const Command& command, const E
     const std::string file = messages.empty() ? folder.file("messages" + std::to_string(input)) : messages;
     Fixes fixes{.options = {}, .sources = fix_sources(line, input, folder)};
     if (isatty(STDERR_FILENO) != 0) fixes.options.emplace_back("-fdiagnostics-color=always");
+    std::optional<PrecompiledHeaders> headers, failed_with;
+    if (fixes.sources.overlay.empty()) headers = precompiled_headers(line, tools, input, command);
     for (;;) {
-        Command fixed = command;
+        Command fixed = headers ? headers->command : command;
         fixed.insert(fixed.end(), fixes.options.begin(), fixes.options.end());
         if (!fixes.sources.overlay.empty())
             fixed.insert(fixed.end(), {"-ivfsoverlay", fixes.sources.overlay});
         const int code = run_with_messages_in(file, fixed, environment);
+        // Only a compile that read all headers itself is believed to have failed.
+        if (code != 0 && headers) {
+            failed_with = std::exchange(headers, std::nullopt);
+            continue;
+        }
+        if (code == 0 && failed_with) forget(*failed_with);
         const std::string said = base::read_text(file).value_or("");
         if (code != 0)
             if (auto next = next_fixes(source, fixes, said)) {

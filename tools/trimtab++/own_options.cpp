@@ -37,6 +37,9 @@ constexpr std::array own_options = {
               "The sizes that profiles use, 8 <= LOW <= HIGH <= 4096; 64:256 where it is left out"},
     OwnOption{"--trimtab-check=", "on|off",
               "Try other blocks of each kernel on the emulator first (default on)"},
+    OwnOption{"--trimtab-precompile=", "on|off",
+              "Keep the headers that every CUDA source includes first precompiled in the user's cache "
+              "(default on)"},
     OwnOption{"--trimtab-keep=", "DIR",
               "Write there what is made on the way: descriptions, driver programs in C, PTX"},
     OwnOption{"--trimtab-annotations=", "FILE",
@@ -60,6 +63,14 @@ std::optional<std::uint32_t> parse_number(std::string_view text) {
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
     return number;
+}
+
+// The value of `option`, "on" or "off".
+std::expected<void, Error> read_switch(bool& is_on, std::string_view option, std::string_view value) {
+    if (value != "on" && value != "off")
+        return std::unexpected(Error{fmt::format("{}: wants on or off", option)});
+    is_on = value == "on";
+    return {};
 }
 
 // "BLOCK=64,128,256".
@@ -125,9 +136,9 @@ std::expected<void, Error> read_own_option(CommandLine& line, std::string_view o
         line.smallest_size = *low;
         line.largest_size = *high;
     } else if (auto check = value_of("--trimtab-check=")) {
-        if (*check != "on" && *check != "off")
-            return std::unexpected(Error{"--trimtab-check=" + *check + ": wants on or off"});
-        line.check = *check == "on";
+        if (auto read = read_switch(line.check, option, *check); !read) return read;
+    } else if (auto precompile = value_of("--trimtab-precompile=")) {
+        if (auto read = read_switch(line.precompile, option, *precompile); !read) return read;
     } else if (auto keep = value_of("--trimtab-keep=")) {
         if (keep->empty()) return std::unexpected(Error{"--trimtab-keep= wants a folder"});
         line.keep = *keep;
