@@ -6,8 +6,14 @@
 # TRIMTAB_<NAME>_HASH, 16 hex digits of all files that match.
 function(trimtab_add_source_hash name)
   string(TOUPPER "TRIMTAB_${name}_HASH" macro)
-  list(TRANSFORM ARGN PREPEND "${CMAKE_SOURCE_DIR}/" OUTPUT_VARIABLE patterns)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${patterns})
+  set(sources)
+  foreach(pattern IN LISTS ARGN)
+    file(GLOB_RECURSE files CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/${pattern}")
+    if(NOT files)
+      message(FATAL_ERROR "the hash of sources ${name}: no file is ${pattern}")
+    endif()
+    list(APPEND sources ${files})
+  endforeach()
   set(header "${CMAKE_BINARY_DIR}/source_hashes/${name}_hash.h")
   add_custom_command(
     OUTPUT "${header}"
@@ -26,8 +32,8 @@ set(machine core/ptx/* emulation/emulator/exec/* emulation/emulator/jit/*)
 # Compiled kernels.
 trimtab_add_source_hash(code ${machine})
 # Profiles: what is measured, and where.
-trimtab_add_source_hash(profile ${machine} core/analysis/* emulation/emulator/metrics/* model/metrics.* profiler/*)
+trimtab_add_source_hash(profile ${machine} core/analysis/* emulation/emulator/metrics/* core/model/metrics.* profiler/*)
 # Driver programs: trimtab++'s store and the cache of prepared modules.
-trimtab_add_source_hash(generator ${machine} emulation/emulator/metrics/* core/analysis/* driver_gen/* include/* core/model/*.cpp core/model/*.h profiler/*)
+trimtab_add_source_hash(generator ${machine} emulation/emulator/metrics/* core/analysis/* core/checker/* driver_gen/* include/* core/model/*.cpp core/model/*.h pipeline/* profiler/*)
 # Compiled OpenCL programs.
 trimtab_add_source_hash(opencl emulation/opencl/front_end/*)

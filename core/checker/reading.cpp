@@ -233,9 +233,16 @@ Form Reading::form_of(ValueIndex index) {
     if (is_run == false && value.previous != no_index && forms_[value.previous].width == itself.width)
         return forms_[value.previous];
     const bool may_stay = is_run != true && !is_undefined(value.previous, index);
-    if (made.destination_count != 1 || may_stay || itself.width == 0 || value.operand != 0 ||
-        made.operands[0].kind != ptx::Operand::Kind::reg || !made.operands[0].text.empty())
-        return itself;
+    if (made.destination_count != 1 || may_stay || itself.width == 0 || value.operand != 0) return itself;
+    // An element of a vector is followed where it is a parameter.
+    if (const auto offset_bytes = loaded_parameter(value.instruction)) {
+        constexpr std::uint64_t most_bytes = 32764;  // of a kernel's parameters: PTX ISA, section 4.4
+        const std::uint64_t at = *offset_bytes + std::uint64_t{value.element} * ptx::size_bytes(made.type);
+        if (at >= most_bytes) return itself;
+        return atom(first_parameter | static_cast<Atom>(at) << 8 | static_cast<Atom>(made.type),
+                    itself.width);
+    }
+    if (made.operands[0].kind != ptx::Operand::Kind::reg || !made.operands[0].text.empty()) return itself;
     Form result = computed(index, made, value.instruction, itself.width);
     std::size_t atoms = 0;
     for (const auto& [each, coefficient] : result.terms) atoms = std::max(atoms, each.size());
@@ -259,6 +266,28 @@ Form upper_half(const Form& form) {
 
 }  // namespace
 
+std::optional<std::uint64_t> Reading::loaded_parameter(std::uint32_t i) const {
+    const ptx::Instruction* made = &function().body[i];
+    if (made->opcode != Opcode::ld || made->modifiers.space != ptx::Space::param || !function().is_entry)
+        return std::nullopt;
+    auto offset_bytes = static_cast<std::uint64_t>(made->operands[1].offset);
+    // Its address may be in a register: unoptimised code copies it there.
+    while (made->operands[1].reg != no_index) {
+        const ValueIndex address = ssa_.use(i, 1);
+        if (address == no_index || ssa_.values[address].kind != ptx::Value::Kind::instruction)
+            return std::nullopt;
+        i = ssa_.values[address].instruction;
+        made = &function().body[i];
+        if (made->opcode != Opcode::mov || made->guard != no_index) return std::nullopt;
+        if (made->operands[1].kind == ptx::Operand::Kind::symbol)
+            offset_bytes += static_cast<std::uint64_t>(made->operands[1].offset);
+        else if (made->operands[1].kind != ptx::Operand::Kind::reg || !made->operands[1].text.empty())
+            return std::nullopt;
+    }
+    const ptx::Variable* parameter = function().parameter(made->operands[1].text);
+    return parameter == nullptr ? std::nullopt : std::optional(parameter->offset_bytes + offset_bytes);
+}
+
 Form Reading::computed(ValueIndex index, const ptx::Instruction& made, std::uint32_t i, unsigned width) {
     const unsigned work = bits_of(made.type);
     const bool is_integer = !ptx::is_float(made.type) && work >= 16 && work <= 64 && !made.modifiers.sat;
@@ -277,15 +306,6 @@ Form Reading::computed(ValueIndex index, const ptx::Instruction& made, std::uint
         return both(a, b, [&](const Form& x, const Form& y) { return sum(x, y, factor); });
     };
     std::optional<Form> result;
-    if (made.opcode == Opcode::ld && made.modifiers.space == ptx::Space::param && function().is_entry &&
-        made.operands[1].reg == no_index && made.modifiers.vector_width == 1)
-        if (const ptx::Variable* parameter = function().parameter(made.operands[1].text))
-            return atom(first_parameter |
-                            static_cast<Atom>(parameter->offset_bytes +
-                                              static_cast<std::uint64_t>(made.operands[1].offset))
-                                << 8 |
-                            static_cast<Atom>(made.type),
-                        width);
     if (made.opcode == Opcode::cvta) return operand(i, 1, width);
     // Copies keep the bits of floating-point numbers too.
     if (made.opcode == Opcode::mov && work == width) result = source(1);

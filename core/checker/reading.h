@@ -100,6 +100,8 @@ class Reading {
     Form narrowed(const Form& form, unsigned width) const;
     bool holds(std::vector<ptx::ValueIndex> StridedLoop::* list, ptx::ValueIndex value) const;
     Form form_of(ptx::ValueIndex value);
+    // Where in the kernel's parameters the instruction loads from; nothing where it does not.
+    std::optional<std::uint64_t> loaded_parameter(std::uint32_t i) const;
     Form computed(ptx::ValueIndex value, const ptx::Instruction& made, std::uint32_t i, unsigned width);
     Form merged(ptx::ValueIndex value, const Form& first) const;
     Form widened(const Form& form, unsigned width, bool is_signed, bool is_granted);

@@ -298,6 +298,17 @@ TEST(Nvcc, SpecialRegistersNamedWithOnePercentSignAreEscaped) {
         EXPECT_FALSE(with_escaped_registers(text)) << text;
 }
 
+TEST(Nvcc, ChevronsThatStandApartAreJoined) {
+    EXPECT_EQ(with_joined_chevrons("k << <grid, (a >> 1) >> > (x);"), "k <<< grid, (a >> 1) >>>  (x);");
+    EXPECT_EQ(with_joined_chevrons("k<float> << < 1, 2\n> > >(\"<< <\");"),
+              "k<float> <<<  1, 2\n>>>  (\"<< <\");");
+    EXPECT_EQ(with_joined_chevrons("k<<<f(b[i] -> n), 1>> >(x);"), "k<<<f(b[i] -> n), 1>>> (x);");
+    for (const char* text : {"k<<<1, 2>>>(x);", "std::ostream& operator<< <T>(std::ostream&, T);",
+                             "a << b < c >> > d;", "A<B<C<int> > > x;", "puts(\"k << <1, 2>> >(x)\");",
+                             "// k << <1, 2 >> >(x);", "k << <1, 2 >> > x;", "k << <1, 2", "<<<", ""})
+        EXPECT_FALSE(with_joined_chevrons(text)) << text;
+}
+
 TEST(Nvcc, OptimisesDeviceCodeAsNvccDoes) {
     auto command = [](std::vector<std::string> words) {
         return compile_command(*read(std::move(words)), tools, 0, "a.o");

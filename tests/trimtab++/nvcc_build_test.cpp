@@ -417,6 +417,41 @@ int main() {
     EXPECT_THAT(shell("./calls").text, HasSubstr("PASS"));
 }
 
+// A warp's leader alone sets what the others are handed; launches as a formatter left them.
+TEST_F(NvccBuild, WhatClangTakesForUndefinedAndNvccDoesNot) {
+    write("leaders.cu", R"(
+#include <cstdio>
+__device__ unsigned taken;
+__device__ unsigned take_next() {
+    const unsigned lanes = __activemask(), lane = threadIdx.x % 32, leader = __ffs(lanes) - 1;
+    unsigned first;
+    if (lane == leader) first = atomicAdd(&taken, __popc(lanes));
+    first = __shfl_sync(lanes, first, leader);
+    return first + __popc(lanes & ((1u << lane) - 1));
+}
+__global__ void take(unsigned *places, int n) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) places[take_next()] = 1;
+}
+int main() {
+    const int n = 1000;
+    unsigned *places, count = 0, host[n];
+    cudaMalloc(&places, sizeof host);
+    cudaMemset(places, 0, sizeof host);
+    take << <(n + 127) / 128, 128 >> > (places, n);
+    cudaMemcpy(host, places, sizeof host, cudaMemcpyDeviceToHost);
+    cudaMemcpyFromSymbol(&count, taken, sizeof count);
+    for (unsigned each : host) count -= each;
+    puts(count == 0 ? "PASS" : "FAIL");
+}
+)");
+    for (const char* level : {"-O0", "-O1", "-O3"}) {
+        const Outcome built = shell(trimtab(std::string(level) + " --trimtab-quiet leaders.cu -o leaders"));
+        ASSERT_EQ(built.code, 0) << built.text;
+        EXPECT_THAT(shell("./leaders").text, HasSubstr("PASS")) << level;
+    }
+}
+
 TEST_F(NvccBuild, DeviceCodeAlone) {
     for (const std::string output : {"ptx", "cubin", "fatbin"}) {
         const Outcome made = shell(trimtab("-arch=sm_75 -" + output + " scale.cu"));

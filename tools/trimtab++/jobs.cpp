@@ -143,6 +143,9 @@ void append_cuda_options(Command& command, const CommandLine& line, const Toolch
     if (optimises && !line.nvcc.device_debug) command.insert(command.end(), {"-Xarch_device", "-O3"});
     // The device's operator new throws nothing: without memory it gives a null pointer, and programs look.
     command.insert(command.end(), {"-Xarch_device", "-fcheck-new"});
+    // A warp's other lanes hand on what only its leader has set, as aggregated atomics do. C++ leaves that undefined, and
+    // clang would take every lane for the leader; nvcc does not.
+    command.insert(command.end(), {"-Xclang", "-no-enable-noundef-analysis"});
     if (!line.names_architecture) command.emplace_back("--cuda-gpu-arch=sm_75");
     if (!line.names_include_ptx) command.emplace_back("--cuda-include-ptx=all");
     if (std::ranges::any_of(architectures(line, tools), wants_newest_ptx))

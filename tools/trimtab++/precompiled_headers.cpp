@@ -55,10 +55,16 @@ constexpr std::array<std::string_view, 9> path_options = {
 bool fits(const CommandLine& line, const Command& command) {
     // What debuggers are told of types would be less.
     if (line.debug || line.link_time_optimization) return false;
-    return std::ranges::none_of(command, [](std::string_view token) {
+    const auto is_refused = [](std::string_view token) {
         return std::ranges::any_of(refused_options,
                                    [&](std::string_view option) { return token.starts_with(option); });
-    });
+    };
+    // A compile for one body of a kernel looks at the macros of all that is read.
+    return std::ranges::none_of(command,
+                                [](std::string_view token) { return token.starts_with("-fplugin="); }) &&
+           std::ranges::none_of(line.arguments, [&](const Argument& argument) {
+               return std::ranges::any_of(argument.tokens, is_refused);
+           });
 }
 
 bool has_relative_paths(const Command& command) {

@@ -108,7 +108,77 @@ std::vector<fs::path> include_folders(const CommandLine& line) {
     return folders;
 }
 
+constexpr std::string_view white_space = " \t\r\n";
+
+// Three times `chevron` from `at` on, with white space between them or not: one past the last; 0 where they are not there.
+std::size_t end_of_three(const std::string& text, std::size_t at, char chevron) {
+    for (int i = 0; i < 3; ++i) {
+        at = i == 0 ? at : text.find_first_not_of(white_space, at);
+        if (at >= text.size() || text[at] != chevron) return 0;
+        ++at;
+    }
+    return at;
+}
+
+// The '>>>' that ends the launch whose '<<<' ends at `at`; nothing where there is none before the statement's end.
+std::optional<std::pair<std::size_t, std::size_t>> closing_chevrons(const std::string& text, std::size_t at) {
+    for (int depth = 0; at < text.size();) {
+        const std::size_t end = skip_literal_or_comment(text, at);
+        if (end > at) {
+            at = end;
+            continue;
+        }
+        const char c = text[at];
+        depth += c == '(' || c == '{' || c == '[' ? 1 : c == ')' || c == '}' || c == ']' ? -1 : 0;
+        if (depth < 0 || (depth == 0 && c == ';')) return std::nullopt;
+        if (const std::size_t closed = depth == 0 && text[at - 1] != '-' ? end_of_three(text, at, '>') : 0;
+            closed != 0)
+            if (const std::size_t next = text.find_first_not_of(white_space, closed);
+                next != std::string::npos && text[next] == '(')
+                return std::pair(at, closed);
+        ++at;
+    }
+    return std::nullopt;
+}
+
+// The white space between chevrons moves behind them.
+void join(std::string& text, std::size_t begin, std::size_t end, char chevron) {
+    std::string joined(3, chevron);
+    for (std::size_t i = begin; i < end; ++i)
+        if (text[i] != chevron) joined += text[i];
+    text.replace(begin, end - begin, joined);
+}
+
+// operator<< <T>(...)
+bool is_of_operator(const std::string& text, std::size_t at) {
+    constexpr std::string_view word = "operator";
+    const std::size_t last = at == 0 ? std::string::npos : text.find_last_not_of(white_space, at - 1);
+    return last != std::string::npos && last + 1 >= word.size() &&
+           text.compare(last + 1 - word.size(), word.size(), word) == 0;
+}
+
 }  // namespace
+
+std::optional<std::string> with_joined_chevrons(const std::string& text) {
+    std::string fixed = text;
+    for (std::size_t i = 0; i < fixed.size();) {
+        if (const std::size_t end = skip_literal_or_comment(fixed, i); end > i) {
+            i = end;
+            continue;
+        }
+        const std::size_t opened = fixed[i] == '<' ? end_of_three(fixed, i, '<') : 0;
+        if (opened == 0 || is_of_operator(fixed, i)) {
+            ++i;
+            continue;
+        }
+        if (const auto closing = closing_chevrons(fixed, opened)) {
+            join(fixed, i, opened, '<');
+            join(fixed, closing->first, closing->second, '>');
+        }
+        i = opened;
+    }
+    return fixed == text ? std::nullopt : std::optional(std::move(fixed));
+}
 
 std::optional<std::string> with_escaped_registers(const std::string& text) {
     if (!text.contains("asm")) return std::nullopt;
@@ -170,6 +240,7 @@ FixedSources fix_sources(const CommandLine& line, std::size_t input, const Tempo
         }
         result.has_shared |= text.contains("__shared__");
         auto fixed = with_escaped_registers(text);
+        if (auto joined = with_joined_chevrons(fixed ? *fixed : text)) fixed = std::move(joined);
         if (const auto places = refused.find(path.string()); places != refused.end()) {
             fixed = with_unconstructed_variables(fixed ? *fixed : text, places->second);
             result.knows_refused &= fixed.has_value();

@@ -17,6 +17,10 @@ namespace trimtab::wrapper {
 // the text with each such '%' doubled; lines stay where they are. None where nothing is to change.
 [[nodiscard]] std::optional<std::string> with_escaped_registers(const std::string& text);
 
+// Launches whose chevrons stand apart (`k << <1, 64 >> >(x)`), as some formatters leave them and nvcc takes them: joined,
+// with lines and the columns of what follows as they are. None where nothing is to change.
+[[nodiscard]] std::optional<std::string> with_joined_chevrons(const std::string& text);
+
 // For the source at line.arguments[input] and what it includes by "...".
 struct FixedSources {
     std::string overlay;        // the file for -ivfsoverlay; empty where nothing is to change

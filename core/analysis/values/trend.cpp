@@ -146,7 +146,20 @@ Trend trend(const SymbolTable& table, const Symbolic& value, Dimension dimension
 
 std::optional<IndexBound> index_bound(const SymbolTable& table, const Symbolic& predicate) {
     const Atom* comparison = table.as_operation(predicate);
-    if (comparison == nullptr || comparison->operation.op != Operator::setp) return std::nullopt;
+    if (comparison == nullptr) return std::nullopt;
+    // And index != 0, say: the first thread has more to do.
+    if (comparison->operation.op == Operator::and_) {
+        for (const std::size_t side : {0, 1}) {
+            const auto bound = index_bound(table, comparison->operands[side]);
+            bool is_alone = true;
+            table.for_each_atom(comparison->operands[1 - side], [&](AtomIndex index) {
+                is_alone &= table.atom(index).kind != Atom::Kind::parameter;
+            });
+            if (bound && is_alone) return bound;
+        }
+        return std::nullopt;
+    }
+    if (comparison->operation.op != Operator::setp) return std::nullopt;
     const auto& operands = comparison->operands;
     const auto left = offset_of(table, operands[0]), right = offset_of(table, operands[1]);
     if (!left || !right) return std::nullopt;

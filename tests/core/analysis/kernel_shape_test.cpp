@@ -74,6 +74,22 @@ TEST_P(Verdicts, ReturnsOneAfterTheOther) {
     EXPECT_EQ(kernel.data[2].type, "u16");
 }
 
+// The first thread has more to do: the compiler makes one guard of both tests.
+TEST_P(Verdicts, ABoundIsOneBesideATestOfTheIndex) {
+    const auto& kernel = describe(std::string(plane_header) + R"(
+        __global__ void k(float* o, unsigned long n) {
+            unsigned long i = gx();
+            if (i < n) o[i] = 0;
+            if (i == 0) o[i] = 1;
+        })",
+                                  "k");
+    EXPECT_EQ(kernel.verdict, Verdict::covering);
+    if (kernel.guards.size() != 1) return;  // unoptimised: two tests, and no guard
+    ASSERT_EQ(kernel.data.size(), 2u);
+    EXPECT_EQ(kernel.data[0].bounds, Dimension::x);
+    EXPECT_FALSE(kernel.data[0].coarse_in_memo);
+}
+
 TEST_P(Verdicts, WorkBetweenGuardsIsNotCovered) {
     // The write before the second test happens for every y.
     const auto& kernel = describe(std::string(plane_header) + R"(

@@ -320,3 +320,12 @@ __global__ void four_elements_of_a_turn(int* o, int n) {
 __global__ void every_third_element(unsigned* o, unsigned n) {
     for (unsigned i = 3 * GX; i < n; i += 3 * TX) o[i] = i;
 }
+// Two of its members are loaded at once, as one vector.
+struct Volume {
+    int width, height, depth;
+    float* data;
+};
+//= covering alone
+__global__ void members_of_a_structure(const Volume volume, float* o) {
+    for (size_t i = GX; i < volume.width * volume.height * volume.depth; i += TX) o[i] = i;
+}
