@@ -39,6 +39,12 @@ Error KernelProfiler::failed(const MeasureError& error) const {
                     fmt::format("kernel {} is not profiled: at the smallest sizes it ran more than {} warp "
                                 "instructions",
                                 description_.name, options_.instruction_budget)};
+    // Pointers and offsets that a kernel loads are whatever a build fills memory with.
+    if (error.misaligned || error.outside)
+        return {.message = fmt::format(
+                    "kernel {} is not profiled: with the data that a build makes up it ends with: "
+                    "{}; `trimtab profile -- PROGRAM ...` profiles its real launches",
+                    description_.name, error.message)};
     return {.message = fmt::format("kernel {} is not profiled: {}", description_.name, error.message)};
 }
 

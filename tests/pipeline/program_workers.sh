@@ -30,8 +30,9 @@ for manner in alone two lost none; do
         >"verify-$manner.txt" 2>"verify-$manner.log" || status=$?
     ((status == 1)) || fail "verify, $manner: ends with $status: $(cat "verify-$manner".*)"
     grep -qx PASS "verify-$manner.txt" || fail "verify, $manner: the program's output: $(cat "verify-$manner.txt")"
-    # Addresses are those of a process.
-    sed -i 's/0x[0-9a-f]*/ADDRESS/g; /"\.\/trimtab-bug/d' "verify-$manner.json"
+    # Addresses are those of a process, and how far the race of neighbour() goes is each run's: it alone differs.
+    sed -i 's/0x[0-9a-f]*/ADDRESS/g; /"\.\/trimtab-bug/d
+            /"kind": "/,/"found"/s/"words": [0-9]*\|"place": "[^"]*"/RACE/' "verify-$manner.json"
     cmp verify-alone.json "verify-$manner.json" || fail "verify, $manner: other bytes"
 done
 for manner in alone two; do
