@@ -429,6 +429,16 @@ __device__ unsigned take_next() {
     first = __shfl_sync(lanes, first, leader);
     return first + __popc(lanes & ((1u << lane) - 1));
 }
+// Floats that are moved as unsigned numbers.
+__device__ void move(void *to, const void *from) {
+    for (int k = 0; k < 4; k++) static_cast<unsigned *>(to)[k] = static_cast<const unsigned *>(from)[k];
+}
+__global__ void twice(float *x) {
+    float four[4];
+    move(four, x + 4 * threadIdx.x);
+    for (float &each : four) each *= 2;
+    move(x + 4 * threadIdx.x, four);
+}
 __global__ void take(unsigned *places, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) places[take_next()] = 1;
@@ -442,7 +452,13 @@ int main() {
     cudaMemcpy(host, places, sizeof host, cudaMemcpyDeviceToHost);
     cudaMemcpyFromSymbol(&count, taken, sizeof count);
     for (unsigned each : host) count -= each;
-    puts(count == 0 ? "PASS" : "FAIL");
+    float *x, doubled[128];
+    for (int i = 0; i < 128; i++) doubled[i] = i;
+    cudaMalloc(&x, sizeof doubled);
+    cudaMemcpy(x, doubled, sizeof doubled, cudaMemcpyHostToDevice);
+    twice<<<1, 32>>>(x);
+    cudaMemcpy(doubled, x, sizeof doubled, cudaMemcpyDeviceToHost);
+    puts(count == 0 && doubled[1] == 2 && doubled[127] == 254 ? "PASS" : "FAIL");
 }
 )");
     for (const char* level : {"-O0", "-O1", "-O3"}) {

@@ -146,6 +146,9 @@ void append_cuda_options(Command& command, const CommandLine& line, const Toolch
     // A warp's other lanes hand on what only its leader has set, as aggregated atomics do. C++ leaves that undefined, and
     // clang would take every lane for the leader; nvcc does not.
     command.insert(command.end(), {"-Xclang", "-no-enable-noundef-analysis"});
+    // Kernels move floats as uint4 and the like; nvcc's device compiler takes accesses of two types for accesses that may
+    // meet.
+    command.insert(command.end(), {"-Xarch_device", "-fno-strict-aliasing"});
     if (!line.names_architecture) command.emplace_back("--cuda-gpu-arch=sm_75");
     if (!line.names_include_ptx) command.emplace_back("--cuda-include-ptx=all");
     if (std::ranges::any_of(architectures(line, tools), wants_newest_ptx))
