@@ -98,8 +98,10 @@ Arguments make_arguments(const KernelDescription& description, std::span<const d
     out.bytes.resize(end);
     for (const KernelParameter& parameter : description.parameters) {
         if (parameter.is_pointer) {
-            out.pointers.push_back(
-                {.offset = parameter.offset, .region = parameter.index, .fill = fill_of(parameter.pointee)});
+            out.pointers.push_back({.offset = parameter.offset,
+                                    .region = parameter.index,
+                                    .fill = fill_of(parameter.pointee),
+                                    .element_bytes = pointee_bytes(parameter.pointee)});
             continue;
         }
         if (!parameter.ptx_type.starts_with('b') || parameter.size <= 8) {
@@ -112,7 +114,8 @@ Arguments make_arguments(const KernelDescription& description, std::span<const d
                 out.pointers.push_back({.offset = parameter.offset + at,
                                         .region = static_cast<std::uint32_t>(description.parameters.size()) +
                                                   static_cast<std::uint32_t>(out.pointers.size()),
-                                        .fill = fill_of(pointee_at(parameter, at))});
+                                        .fill = fill_of(pointee_at(parameter, at)),
+                                        .element_bytes = pointee_bytes(pointee_at(parameter, at))});
     }
     for (std::size_t i = 0; i < description.data.size() && i < data.size(); ++i) {
         const DataParameter& parameter = description.data[i];

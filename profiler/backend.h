@@ -29,6 +29,7 @@ struct PointerSlot {
     std::uint32_t offset = 0;  // in the buffer
     std::uint32_t region = 0;
     Fill fill = Fill::f32;
+    std::uint32_t element_bytes = 4;
 };
 
 struct Arguments {

@@ -65,8 +65,8 @@ void add(LaunchCounters& sum, const LaunchCounters& value, std::uint64_t weight)
     add(sum.block_sectors, value.block_sectors, weight);
 }
 
-emulator::SparseMemory::Fill memory_fill(Fill fill) {
-    switch (fill) {
+emulator::SparseMemory::Fill memory_fill(const PointerSlot& slot) {
+    switch (slot.fill) {
         case Fill::f32:
             return emulator::SparseMemory::Fill::f32;
         case Fill::f64:
@@ -74,7 +74,8 @@ emulator::SparseMemory::Fill memory_fill(Fill fill) {
         case Fill::f16:
             return emulator::SparseMemory::Fill::f16;
         case Fill::integer:
-            return emulator::SparseMemory::Fill::integer;
+            return slot.element_bytes == sizeof(std::uint64_t) ? emulator::SparseMemory::Fill::integer64
+                                                               : emulator::SparseMemory::Fill::integer;
     }
     return emulator::SparseMemory::Fill::f32;
 }
@@ -147,7 +148,7 @@ std::expected<Measurement, MeasureError> EmulatorBackend::measure(const Measured
     std::vector<std::byte> bytes = launch.arguments->bytes;
     for (const PointerSlot& slot : launch.arguments->pointers) {
         const std::uint32_t region = slot.region + launch.seed * regions_a_seed;
-        memory.set_fill(region, memory_fill(slot.fill));
+        memory.set_fill(region, memory_fill(slot));
         const std::uint64_t address = emulator::SparseMemory::region_base(region);
         if (slot.offset + sizeof address <= bytes.size())
             std::memcpy(bytes.data() + slot.offset, &address, sizeof address);

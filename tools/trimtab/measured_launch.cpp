@@ -107,6 +107,8 @@ SparseMemory::Fill fill_of(const std::string& pointee) {
     if (pointee.contains("float")) return SparseMemory::Fill::f32;
     if (pointee.contains("half")) return SparseMemory::Fill::f16;
     // Unknown contents as small integers: as indices they stay inside the arrays.
+    if (pointee.contains("long") || pointee.contains("64") || pointee.contains("size_t"))
+        return SparseMemory::Fill::integer64;
     return SparseMemory::Fill::integer;
 }
 

@@ -59,8 +59,9 @@ class SparseMemory : public GlobalMemory {
         f32,
         f64,
         f16,
-        integer
-    };  // floats in [0.5, 1.5), integers in [0, 16)
+        integer,
+        integer64
+    };  // floats in [0.5, 1.5), integers of 32 and 64 bits in [0, 16)
     explicit SparseMemory(std::uint64_t page_limit_bytes = std::uint64_t{4} << 30);
     ~SparseMemory() override;
     [[nodiscard]] static std::uint64_t region_base(std::uint32_t region);

@@ -104,6 +104,9 @@ GlobalMemory::Range SparseMemory::range_of(std::uint64_t address, Access) {
             fill_with<std::uint32_t>(host, first,
                                      [](std::uint64_t x) { return static_cast<std::uint32_t>(x >> 60); });
             break;
+        case Fill::integer64:
+            fill_with<std::uint64_t>(host, first, [](std::uint64_t x) { return x >> 60; });
+            break;
     }
     state_->pages.emplace(page, std::move(bytes));
     return {first, first + page_bytes, host};

@@ -483,6 +483,7 @@ TEST(MemoryText, SparsePagesAreFilledFromTheirAddresses) {
     memory.set_fill(1, SparseMemory::Fill::integer);
     memory.set_fill(2, SparseMemory::Fill::f64);
     memory.set_fill(3, SparseMemory::Fill::f16);
+    memory.set_fill(4, SparseMemory::Fill::integer64);
     const auto at = [](SparseMemory& from, std::uint32_t region, std::int64_t offset) {
         const std::uint64_t address = SparseMemory::region_base(region) + static_cast<std::uint64_t>(offset);
         const auto range = from.range_of(address, Access::read);
@@ -496,6 +497,9 @@ TEST(MemoryText, SparsePagesAreFilledFromTheirAddresses) {
     EXPECT_EQ(f, same);
     double sum = 0;
     for (int i = 0; i < 1000; i++) {
+        std::uint64_t wide = 0;
+        std::memcpy(&wide, at(memory, 4, 8 * i), 8);
+        EXPECT_LT(wide, 16u);
         std::memcpy(&f, at(memory, 0, 4 * i), 4);
         EXPECT_TRUE(f >= 0.5f && f < 1.5f);
         sum += f;
@@ -510,8 +514,8 @@ TEST(MemoryText, SparsePagesAreFilledFromTheirAddresses) {
     std::uint16_t half = 0;
     std::memcpy(&half, at(memory, 3, 10), 2);
     EXPECT_TRUE(half >= 0x3800 && half < 0x3e00);
-    // 16 pages are the limit; five are taken.
-    for (int i = 1; i <= 11; i++) (void)at(memory, 4, i << 16);
+    // 16 pages are the limit; six are taken.
+    for (int i = 1; i <= 10; i++) (void)at(memory, 4, i << 16);
     EXPECT_EQ(memory.range_of(SparseMemory::region_base(5), Access::write).host, nullptr);
     EXPECT_THAT(memory.explain(SparseMemory::region_base(5)), HasSubstr("1 MiB"));
     EXPECT_EQ(again.range_of(64, Access::read).host, nullptr);
