@@ -116,11 +116,13 @@ TEST(Arguments, HoldDataAndRegions) {
     ASSERT_EQ(arguments.pointers.size(), 3u);  // p, and what may be addresses in s
     EXPECT_EQ(arguments.pointers[0].offset, 0u);
     EXPECT_EQ(arguments.pointers[0].fill, Fill::f64);
+    EXPECT_EQ(arguments.pointers[0].element_bytes, 8u);
     EXPECT_EQ(arguments.pointers[1].offset, 24u);
     EXPECT_EQ(arguments.pointers[2].offset, 40u);
     EXPECT_NE(arguments.pointers[1].region, arguments.pointers[2].region);
     EXPECT_EQ(arguments.pointers[1].fill, Fill::f32);  // nothing tells
     EXPECT_EQ(arguments.pointers[2].fill, Fill::integer);
+    EXPECT_EQ(arguments.pointers[2].element_bytes, 2u);
     EXPECT_EQ(element_bytes(kernel), (std::vector<std::uint32_t>{2, 8}));
 }
 

@@ -39,9 +39,9 @@ constexpr std::size_t most_kept = 8;
 // Options that were seen once leave an empty folder.
 constexpr std::size_t most_folders = 200;
 
-// What shows headers as they are read, reads them otherwise, or has parsed headers of its own.
+// What shows headers as they are read, reads them otherwise or others before them, or has parsed headers of its own.
 constexpr std::array<std::string_view, 21> refused_options = {
-    "-include-pch",  "-fplugin",     "-Xclang",      "-Xpreprocessor",
+    "-include",      "-fplugin",     "-Xclang",      "-Xpreprocessor",
     "-Wp,",          "-imacros",     "-fmodule",     "-fpch",
     "-save-temps",   "--save-temps", "-H",           "--trace-includes",
     "-fcoverage",    "-fprofile",    "--coverage",   "-ftest-coverage",
