@@ -48,9 +48,9 @@ constexpr std::array<std::string_view, 21> refused_options = {
     "-nocudainc",    "-nogpuinc",    "-ivfsoverlay", "-Wsystem-headers",
     "-fshow-skipped"};
 
-// Options whose value is a folder or a file: where it is relative, it means another one in another folder.
+// Options whose value is a folder: where it is relative, it means another one in another folder.
 constexpr std::array<std::string_view, 9> path_options = {
-    "-I", "-F", "-B", "-isystem", "-iquote", "-include", "-idirafter", "-isysroot", "--sysroot"};
+    "-I", "-F", "-B", "-isystem", "-iquote", "-idirafter", "-isysroot", "--sysroot", "--cuda-path"};
 
 bool fits(const CommandLine& line, const Command& command) {
     // What debuggers are told of types would be less.
@@ -130,7 +130,7 @@ std::vector<Command> compiler_steps(Command common, const std::string& source) {
     return steps;
 }
 
-// The step for precompiled.h as a source becomes that for it as headers.
+// A step that would compile precompiled.h as a source makes precompiled headers of it.
 bool precompile(Command step, const std::string& compatibility, const std::string& output) {
     for (std::size_t i = 0; i + 1 < step.size(); ++i) {
         const bool includes = step[i] == "-include" && step[i + 1] == compatibility + "/nvcc.h";

@@ -15,6 +15,7 @@
 #include "emulation/emulator/metrics/footprint_boxes.h"
 #include "emulation/emulator/metrics/metrics.h"
 #include "profiler/active_indices.h"
+#include "profiler/arguments.h"
 #include "profiler/machine_code.h"
 #include "tools/trimtab/captured_launch.h"
 
@@ -107,9 +108,8 @@ SparseMemory::Fill fill_of(const std::string& pointee) {
     if (pointee.contains("float")) return SparseMemory::Fill::f32;
     if (pointee.contains("half")) return SparseMemory::Fill::f16;
     // Unknown contents as small integers: as indices they stay inside the arrays.
-    if (pointee.contains("long") || pointee.contains("64") || pointee.contains("size_t"))
-        return SparseMemory::Fill::integer64;
-    return SparseMemory::Fill::integer;
+    return profiler::pointee_of(pointee).bytes == sizeof(std::uint64_t) ? SparseMemory::Fill::integer64
+                                                                        : SparseMemory::Fill::integer;
 }
 
 std::expected<MeasuredLaunch, Error> measure_launch(const LaunchQuestion& question, trimtab_dim3 grid,
