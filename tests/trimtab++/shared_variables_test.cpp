@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Which __shared__ variables clang refused, and the copy of the source that it takes.
+// __shared__ variables that clang refused, as the copy of the source that it takes has them.
 #include "tools/trimtab++/shared_variables.h"
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace trimtab::wrapper {
 namespace {
@@ -41,20 +40,6 @@ TEST(SharedVariables, OfOtherFormsAreLeftToClang) {
     EXPECT_EQ(changed("__shared__ A a", {{1, 14}}), "refused");
     EXPECT_EQ(changed("__shared__ A a;", {{7, 14}}), "refused");
     EXPECT_EQ(changed("__shared__ a;", {{1, 12}}), "refused");
-}
-
-TEST(SharedVariables, AreFoundInClangsMessages) {
-    const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "refused shared.cu";
-    std::ofstream(file) << "x";
-    const std::string path = std::filesystem::canonical(file).string();
-    const std::string error = "error: initialization is not supported for __shared__ variables\n";
-    const PlacesByFile found =
-        refused_shared_variables("a.cu:1:2: warning: w\n\x1b[1m" + path + ":12:34: \x1b[0m" + error + path +
-                                 ":5:6: " + error + "/no/such/file:1:2: " + error + error + ":: " + error);
-    ASSERT_EQ(found.size(), 1U);
-    EXPECT_EQ(found.at(path), (std::vector<SourcePlace>{{12, 34}, {5, 6}}));
-    EXPECT_TRUE(refused_shared_variables("").empty());
-    std::filesystem::remove(file);
 }
 
 }  // namespace

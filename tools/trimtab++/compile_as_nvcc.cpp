@@ -23,11 +23,31 @@ bool misses_templates(const std::string& said) {
     return said.find("candidate function not viable: call to __host__ function from __") != std::string::npos;
 }
 
+// clang names some twenty errors at a time: a file with more of them is tried as often. A guard against changes that help
+// nothing.
+constexpr std::size_t most_refusals = 16;
+
 // What a compile as nvcc takes on top of clang's command, found out by trying.
 struct Fixes {
     std::vector<std::string> options;
+    std::vector<Refusal> refused;
     FixedSources sources;
 };
+
+// Was something of this form changed in one of these lines before? Then it did not help.
+bool was_changed(const std::vector<Refusal>& before, const Refusal& refusal) {
+    return std::ranges::any_of(before, [&](const Refusal& earlier) {
+        if (earlier.form != refusal.form) return false;
+        for (const auto& [path, places] : refusal.places) {
+            const auto known = earlier.places.find(path);
+            if (known == earlier.places.end()) continue;
+            for (const SourcePlace& place : places)
+                if (std::ranges::find(known->second, place.line, &SourcePlace::line) != known->second.end())
+                    return true;
+        }
+        return false;
+    });
+}
 
 // The next ones to try after clang has said this; none where there are none.
 std::optional<Fixes> next_fixes(const SourceCompile& source, const Fixes& tried, const std::string& said) {
@@ -36,14 +56,14 @@ std::optional<Fixes> next_fixes(const SourceCompile& source, const Fixes& tried,
     const auto has = [&](const std::string& option) {
         return std::ranges::find(tried.options, option) != tried.options.end();
     };
-    // Which __shared__ variables clang refuses, it alone can tell.
-    if (tried.sources.has_shared && !has(storage)) {
-        const PlacesByFile refused = refused_shared_variables(said);
-        if (!refused.empty()) {
-            Fixes next{.options = tried.options, .sources = fix_sources(line, input, folder, refused)};
+    if (auto refusal = refusal_in(said);
+        refusal && tried.refused.size() < most_refusals && !was_changed(tried.refused, *refusal)) {
+        Fixes next{.options = tried.options, .refused = tried.refused, .sources = {}};
+        if (refusal->form == RefusedForm::constructed_shared_variable && !has(storage))
             next.options.insert(next.options.end(), {"-include", storage});
-            if (next.sources.knows_refused) return next;
-        }
+        next.refused.push_back(std::move(*refusal));
+        next.sources = fix_sources(line, input, folder, next.refused);
+        if (next.sources.knows_refused) return next;
     }
     if (has(for_both_sides) || !misses_templates(said)) return std::nullopt;
     Fixes next = tried;
@@ -57,7 +77,7 @@ int compile_as_nvcc(const SourceCompile& source, const Command& command, const E
                     const std::string& messages) {
     const auto& [line, tools, input, folder] = source;
     const std::string file = messages.empty() ? folder.file("messages" + std::to_string(input)) : messages;
-    Fixes fixes{.options = {}, .sources = fix_sources(line, input, folder)};
+    Fixes fixes{.options = {}, .refused = {}, .sources = fix_sources(line, input, folder)};
     if (isatty(STDERR_FILENO) != 0) fixes.options.emplace_back("-fdiagnostics-color=always");
     std::optional<PrecompiledHeaders> headers, failed_with;
     if (fixes.sources.overlay.empty()) headers = precompiled_headers(line, tools, input, command);

@@ -3,11 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
-#include <filesystem>
 #include <set>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "tools/trimtab++/word.h"
@@ -15,35 +12,10 @@
 namespace trimtab::wrapper {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::string_view keyword = "__shared__";
 
 bool is_space(char c) {
     return std::isspace(static_cast<unsigned char>(c)) != 0;
-}
-
-std::string without_colors(const std::string& text) {
-    std::string plain;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '\x1b') {
-            while (i < text.size() && std::isalpha(static_cast<unsigned char>(text[i])) == 0) ++i;
-        } else {
-            plain += text[i];
-        }
-    }
-    return plain;
-}
-
-// The number before `end` and the ':' in front of it; `end` becomes that ':'.
-std::optional<std::size_t> number_before(std::string_view line, std::size_t& end) {
-    const std::size_t colon = end == 0 ? std::string_view::npos : line.rfind(':', end - 1);
-    std::size_t value = 0;
-    if (colon == std::string_view::npos) return std::nullopt;
-    const auto [stop, error] = std::from_chars(line.data() + colon + 1, line.data() + end, value);
-    if (error != std::errc{} || stop != line.data() + end) return std::nullopt;
-    end = colon;
-    return value;
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -159,29 +131,9 @@ std::string rewritten(const Declaration& declaration, std::string_view original)
 
 }  // namespace
 
-PlacesByFile refused_shared_variables(const std::string& messages) {
-    constexpr std::string_view said = ": error: initialization is not supported for __shared__ variables";
-    PlacesByFile places;
-    const std::string plain = without_colors(messages);
-    for (std::size_t at = plain.find(said); at != std::string::npos; at = plain.find(said, at + 1)) {
-        const std::size_t start = plain.rfind('\n', at) + 1;  // npos + 1 is 0
-        const std::string_view line = std::string_view(plain).substr(start, at - start);
-        std::size_t end = line.size();
-        const auto column = number_before(line, end);
-        const auto row = column ? number_before(line, end) : std::nullopt;
-        if (!row) continue;
-        std::error_code error;
-        const fs::path path = fs::canonical(fs::path(line.substr(0, end)), error);
-        if (!error) places[path.string()].push_back({*row, *column});
-    }
-    return places;
-}
-
 std::optional<std::string> with_unconstructed_variables(const std::string& text,
                                                         const std::vector<SourcePlace>& places) {
-    std::vector<std::size_t> lines{0};
-    for (std::size_t i = 0; i < text.size(); ++i)
-        if (text[i] == '\n') lines.push_back(i + 1);
+    const std::vector<std::size_t> lines = line_begins(text);
     std::set<std::pair<std::size_t, std::size_t>> declarations;  // from the keyword to past the ';'
     for (const SourcePlace& place : places) {
         if (place.line == 0 || place.line > lines.size()) return std::nullopt;

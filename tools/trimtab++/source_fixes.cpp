@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/base/read_text.h"
+#include "tools/trimtab++/literals.h"
 #include "tools/trimtab++/word.h"
 
 namespace trimtab::wrapper {
@@ -32,25 +33,6 @@ bool is_special_register(std::string_view name) {
         "nsmid", "gridid", "clock",  "clock64", "clock_hi", "clusterid", "nclusterid", "dynamic_smem_size"};
     return std::ranges::find(names, name) != names.end() || name.starts_with("lanemask_") ||
            name.starts_with("globaltimer") || name.starts_with("cluster_") || name == "total_smem_size";
-}
-
-// The end of the literal or comment that starts at `at`; `at` itself where none does.
-std::size_t skip_literal_or_comment(const std::string& text, std::size_t at) {
-    if (text.compare(at, 2, "//") == 0) return std::min(text.find('\n', at), text.size());
-    if (text.compare(at, 2, "/*") == 0) {
-        const std::size_t end = text.find("*/", at + 2);
-        return end == std::string::npos ? text.size() : end + 2;
-    }
-    const char quote = text[at];
-    // An apostrophe inside a number (1'000) starts nothing.
-    if (quote != '"' && (quote != '\'' || (at > 0 && is_word(text[at - 1])))) return at;
-    for (std::size_t i = at + 1; i < text.size() && text[i] != '\n'; ++i) {
-        if (text[i] == '\\')
-            ++i;
-        else if (text[i] == quote)
-            return i + 1;
-    }
-    return at + 1;
 }
 
 // Where '%' is to be doubled in the statement whose '(' is at `open`.
@@ -213,7 +195,7 @@ std::optional<std::string> with_escaped_registers(const std::string& text) {
 }
 
 FixedSources fix_sources(const CommandLine& line, std::size_t input, const TemporaryFolder& folder,
-                         const PlacesByFile& refused) {
+                         const std::vector<Refusal>& refused) {
     FixedSources result;
     const std::vector<fs::path> folders = include_folders(line);
     std::deque<fs::path> files;  // whose members stay where they are as it grows
@@ -226,8 +208,9 @@ FixedSources fix_sources(const CommandLine& line, std::size_t input, const Tempo
         return true;
     };
     visit(line.arguments[input].tokens.front());
-    // Headers found in other ways are changed where a variable of theirs was refused.
-    for (const auto& [path, places] : refused) visit(path);
+    // Headers found in other ways are changed where something of theirs was refused.
+    for (const Refusal& refusal : refused)
+        for (const auto& [path, places] : refusal.places) visit(path);
 
     nlohmann::json roots = nlohmann::json::array();
     for (std::size_t i = 0; i < files.size(); ++i) {  // grows as it goes
@@ -238,11 +221,12 @@ FixedSources fix_sources(const CommandLine& line, std::size_t input, const Tempo
             for (const fs::path& other : folders)
                 if (visit(other / name)) break;
         }
-        result.has_shared |= text.contains("__shared__");
         auto fixed = with_escaped_registers(text);
         if (auto joined = with_joined_chevrons(fixed ? *fixed : text)) fixed = std::move(joined);
-        if (const auto places = refused.find(path.string()); places != refused.end()) {
-            fixed = with_unconstructed_variables(fixed ? *fixed : text, places->second);
+        for (const Refusal& refusal : refused) {
+            const auto places = refusal.places.find(path.string());
+            if (places == refusal.places.end()) continue;
+            fixed = with_accepted_form(fixed ? *fixed : text, refusal.form, places->second);
             result.knows_refused &= fixed.has_value();
         }
         if (!fixed) continue;

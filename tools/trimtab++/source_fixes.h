@@ -6,10 +6,11 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/trimtab++/command_line.h"
 #include "tools/trimtab++/process.h"
-#include "tools/trimtab++/shared_variables.h"
+#include "tools/trimtab++/refused_forms.h"
 
 namespace trimtab::wrapper {
 
@@ -23,14 +24,14 @@ namespace trimtab::wrapper {
 
 // For the source at line.arguments[input] and what it includes by "...".
 struct FixedSources {
-    std::string overlay;        // the file for -ivfsoverlay; empty where nothing is to change
-    bool has_shared = false;    // any __shared__ at all
-    bool knows_refused = true;  // false: a variable in `refused` is of no form that can be changed
+    std::string overlay;  // the file for -ivfsoverlay; empty where nothing is to change
+    bool knows_refused =
+        true;  // false: what stands at a place of `refused` is of no form that can be changed
 };
 
-// `refused`: __shared__ variables that clang would not take, as told by a compile with the overlay that
-// the call without them gave.
+// `refused`: what clang would not take, each as told by a compile with the overlay that those before it gave.
 [[nodiscard]] FixedSources fix_sources(const CommandLine& line, std::size_t input,
-                                       const TemporaryFolder& folder, const PlacesByFile& refused = {});
+                                       const TemporaryFolder& folder,
+                                       const std::vector<Refusal>& refused = {});
 
 }  // namespace trimtab::wrapper

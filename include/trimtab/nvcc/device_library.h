@@ -33,6 +33,15 @@ static inline __device__ float nanf(const char* tag) {
     return __int_as_float(static_cast<int>((trimtab_nan_payload(tag) & 0x7fffffULL) | 0x7fc00000ULL));
 }
 
+// PTX ISA 8.8, section 9.7.3.23: from sm_75 on, which is the least of the toolkits that have it.
+#if CUDART_VERSION >= 13000
+static inline __device__ float __tanhf(float x) {
+    float tangent;
+    asm("tanh.approx.f32 %0, %1;" : "=f"(tangent) : "f"(x));
+    return tangent;
+}
+#endif
+
 // What virtual tables hold for functions that no object has.
 extern "C" {
 inline __device__ __attribute__((noreturn)) void __cxa_pure_virtual(void) {
