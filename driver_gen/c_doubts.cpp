@@ -161,6 +161,9 @@ std::string outside_profile(const KernelFits& fits) {
         (is_number ? numbers : sizes) += fmt::format("    if ({}) return {}; /* {} */\n", condition,
                                                      doubt(why, i), c_comment_text(fits.data_names[i]));
     }
+    for (const profiler::SpecialValue& special : fits.special)
+        sizes += fmt::format("    if (data[{}] == {:g} && trimtab_layout(data) < 0) return {};\n",
+                             special.data, special.value, doubt("TRIMTAB_DOUBT_OTHER_VALUE", special.data));
     return "/* Not 0 where the profile cannot speak for D. */\n"
            "static uint32_t trimtab_outside_profile(const trimtab_context* context) {\n"
            "    const double* data = context->data;\n    const double* range = context->range;\n" +

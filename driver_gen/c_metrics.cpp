@@ -276,26 +276,24 @@ std::string CMetrics::pieces_text(const std::vector<Piece>& pieces) const {
 }
 
 std::string CMetrics::layout_function() const {
-    if (fits_.layouts.empty()) return "";
-    std::vector<std::uint32_t> strides;
-    for (std::uint32_t i = 0; i < fits_.profiled.size(); ++i)
-        if (fits_.profiled[i].is_stride) strides.push_back(i);
-    const auto condition = [&](const std::vector<std::uint32_t>& near) {
+    if (fits_.layouts.empty() && fits_.special.empty()) return "";
+    const std::vector<profiler::SpecialValue> special = fits_.special_values();
+    const auto condition = [&](const std::vector<profiler::SpecialValue>& values) {
         std::string text;
-        for (const std::uint32_t i : strides)
-            text += fmt::format("{}data[{}] {} 1", text.empty() ? "" : " && ", i,
-                                std::ranges::find(near, i) == near.end() ? "!=" : "==");
+        for (const profiler::SpecialValue& one : special)
+            text += fmt::format("{}data[{}] {} {:g}", text.empty() ? "" : " && ", one.data,
+                                std::ranges::find(values, one) == values.end() ? "!=" : "==", one.value);
         return text;
     };
     std::string text =
-        "/* Strides of 1 have neighbours side by side. 0: there is none; else which of them are, as they "
-        "were "
-        "profiled;\n   -1: they were not profiled so. */\n"
+        "/* Strides of 1 have neighbours side by side; flags and modes decide what is done. 0: D has no such "
+        "value; else\n"
+        "   which, as they were profiled; -1: they were not profiled so. */\n"
         "static int trimtab_layout(const double* data) {\n";
     text += c_wrapped(fmt::format("if ({}) return 0;", condition({})), "    ") + "\n";
     for (std::size_t layout = 0; layout < fits_.layouts.size(); ++layout)
         text +=
-            c_wrapped(fmt::format("if ({}) return {};", condition(fits_.layouts[layout].near), layout + 1),
+            c_wrapped(fmt::format("if ({}) return {};", condition(fits_.layouts[layout].values), layout + 1),
                       "    ") +
             "\n";
     return text + "    return -1;\n}\n\n";

@@ -161,6 +161,14 @@ std::expected<void, Error> fit_step(const Profile& profile, Step step, const Fit
     return {};
 }
 
+std::expected<void, Error> fit_all(const Profile& profile, const FitOptions& options, KernelFits& fits) {
+    for (const Step step : {Step::counts, Step::other_counts, Step::the_rest})
+        if (auto fitted = fit_step(profile, step, options, fits); !fitted)
+            return std::unexpected(fitted.error());
+    std::ranges::sort(fits.metrics, {}, &FittedMetric::metric);
+    return {};
+}
+
 // Fits that were replaced leave variables behind.
 void drop_unused_variables(KernelFits& fits) {
     std::vector<std::uint32_t> place(fits.variables.size(), Variable::no_data);
@@ -191,20 +199,27 @@ void drop_unused_variables(KernelFits& fits) {
     fits.variables = std::move(kept);
 }
 
-std::vector<std::uint32_t> near_strides(const Profile& profile, const ProfilePoint& point) {
-    std::vector<std::uint32_t> near;
+using Values = std::vector<profiler::SpecialValue>;
+
+// Strides of 1, flags and modes.
+Values special_values(const Profile& profile, const ProfilePoint& point) {
+    Values values;
     for (const std::uint32_t stride : profile.strides)
-        if (point.data[stride] == 1) near.push_back(stride);
-    std::ranges::sort(near);
-    return near;
+        if (point.data[stride] == 1) values.push_back({.data = stride, .value = 1});
+    for (const profiler::SpecialValue& special : profile.special)
+        if (point.data[special.data] == special.value) values.push_back(special);
+    std::ranges::sort(values);
+    return values;
 }
 
 // Its points of that layout. Where some strides are 1, no fit is made of strides and pitches: only of where rows begin.
-Profile in_layout(const Profile& profile, const std::vector<std::uint32_t>& near) {
+// Nor is one made of a mode.
+Profile in_layout(const Profile& profile, const Values& values) {
     Profile out = profile;
     std::erase_if(out.points,
-                  [&](const ProfilePoint& point) { return near_strides(profile, point) != near; });
-    if (near.empty()) return out;
+                  [&](const ProfilePoint& point) { return special_values(profile, point) != values; });
+    for (const profiler::SpecialValue& special : values) out.varied[special.data] = false;
+    if (values.empty()) return out;
     for (const auto* fixed : {&profile.strides, &profile.pitches})
         for (const std::uint32_t data : *fixed) out.varied[data] = false;
     return out;
@@ -216,32 +231,51 @@ constexpr std::array touched{model::Metric::load_sectors,          model::Metric
                              model::Metric::store_lines,           model::Metric::shared_wavefronts,
                              model::Metric::footprint_sectors};
 
+std::expected<Layout, Error> fit_strides(const Profile& profile, const Values& values,
+                                         const FitOptions& options, KernelFits& fits) {
+    const Profile own = in_layout(profile, values);
+    FitVariables of_blocks = fit_variables(own, false, options), of_boxes = fit_variables(own, true, options);
+    for (const std::uint32_t pitch : own.pitches)
+        if (std::ranges::find(values, pitch, &profiler::SpecialValue::data) == values.end())
+            for (FitVariables* variables : {&of_blocks, &of_boxes}) variables->pitches.push_back(pitch);
+    Layout layout{.values = values, .metrics = {}};
+    for (const model::Metric metric : touched) {
+        const FittedMetric* const apart = fits.find(metric);
+        const auto points = points_of(own, metric);
+        if (!points) return std::unexpected(points.error());
+        if (apart == nullptr || points->empty()) continue;
+        FitVariables variables = metric == model::Metric::footprint_sectors ? of_boxes : of_blocks;
+        variables.data_terms = data_terms_of(fits, requests_of(metric));
+        FittedMetric& fit = layout.metrics.emplace_back(
+            fit_metric(metric, *points, variables, profile.ranges, fits.variables));
+        fit.data_dependent = fits.find(metric)->data_dependent;
+    }
+    return layout;
+}
+
+// Everything may be another there.
+std::expected<Layout, Error> fit_special(const Profile& profile, const Values& values,
+                                         const FitOptions& options, KernelFits& fits) {
+    KernelFits own;
+    own.variables = fits.variables;
+    if (auto fitted = fit_all(in_layout(profile, values), options, own); !fitted)
+        return std::unexpected(fitted.error());
+    fits.variables = std::move(own.variables);
+    std::erase_if(own.metrics, [&](const FittedMetric& fit) { return fits.find(fit.metric) == nullptr; });
+    return Layout{.values = values, .metrics = std::move(own.metrics)};
+}
+
 std::expected<void, Error> fit_layouts(const Profile& profile, const FitOptions& options, KernelFits& fits) {
-    std::vector<std::vector<std::uint32_t>> all;
+    std::vector<Values> all;
     for (const ProfilePoint& point : profile.points)
-        if (auto near = near_strides(profile, point);
-            !near.empty() && std::ranges::find(all, near) == all.end())
-            all.push_back(std::move(near));
-    for (std::vector<std::uint32_t>& near : all) {
-        const Profile own = in_layout(profile, near);
-        FitVariables of_blocks = fit_variables(own, false, options),
-                     of_boxes = fit_variables(own, true, options);
-        for (const std::uint32_t pitch : own.pitches)
-            if (std::ranges::find(near, pitch) == near.end())
-                for (FitVariables* variables : {&of_blocks, &of_boxes}) variables->pitches.push_back(pitch);
-        Layout layout{.near = near, .metrics = {}};
-        for (const model::Metric metric : touched) {
-            const FittedMetric* const apart = fits.find(metric);
-            const auto points = points_of(own, metric);
-            if (!points) return std::unexpected(points.error());
-            if (apart == nullptr || points->empty()) continue;
-            FitVariables variables = metric == model::Metric::footprint_sectors ? of_boxes : of_blocks;
-            variables.data_terms = data_terms_of(fits, requests_of(metric));
-            FittedMetric& fit = layout.metrics.emplace_back(
-                fit_metric(metric, *points, variables, profile.ranges, fits.variables));
-            fit.data_dependent = fits.find(metric)->data_dependent;
-        }
-        fits.layouts.push_back(std::move(layout));
+        if (auto values = special_values(profile, point);
+            !values.empty() && std::ranges::find(all, values) == all.end())
+            all.push_back(std::move(values));
+    for (const Values& values : all) {
+        auto layout = profile.special.empty() ? fit_strides(profile, values, options, fits)
+                                              : fit_special(profile, values, options, fits);
+        if (!layout) return std::unexpected(layout.error());
+        fits.layouts.push_back(std::move(*layout));
     }
     return {};
 }
@@ -255,6 +289,7 @@ std::expected<KernelFits, Error> fit_kernel(const Profile& profile, const FitOpt
     KernelFits fits;
     fits.data_names = profile.data_names;
     fits.ranges = profile.ranges;
+    fits.special = profile.special;
     for (std::size_t i = 0; i < profile.data_names.size(); ++i) {
         ProfiledParameter& parameter = fits.profiled.emplace_back();
         parameter.least = parameter.most = profile.points[0].data[i];
@@ -270,13 +305,11 @@ std::expected<KernelFits, Error> fit_kernel(const Profile& profile, const FitOpt
     const Profile apart = in_layout(profile, {});
     if (apart.points.empty())
         return std::unexpected(
-            Error{.message =
-                      fmt::format("the profile of kernel {} has no point whose strides are all larger than 1",
-                                  profile.kernel_id)});
-    for (const Step step : {Step::counts, Step::other_counts, Step::the_rest})
-        if (auto fitted = fit_step(apart, step, options, fits); !fitted)
-            return std::unexpected(fitted.error());
-    std::ranges::sort(fits.metrics, {}, &FittedMetric::metric);
+            Error{.message = fmt::format(
+                      "the profile of kernel {} has no point whose strides are all larger than 1 and "
+                      "whose flags are set",
+                      profile.kernel_id)});
+    if (auto fitted = fit_all(apart, options, fits); !fitted) return std::unexpected(fitted.error());
     if (auto fitted = fit_layouts(profile, options, fits); !fitted) return std::unexpected(fitted.error());
     drop_unused_variables(fits);
     return fits;

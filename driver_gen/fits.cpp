@@ -10,6 +10,8 @@ namespace trimtab::driver_gen {
 
 namespace {
 
+using profiler::SpecialValue;
+
 // The order of these operations is that of the printed C (c_metrics.cpp): change both or neither.
 double sum_of(const std::vector<Monomial>& sum, std::span<const double> values) {
     double total = 0;
@@ -72,12 +74,21 @@ double KernelFits::fitted(std::span<const Piece> pieces, std::span<const double>
     return value;
 }
 
+std::vector<SpecialValue> KernelFits::special_values() const {
+    std::vector<SpecialValue> values = special;
+    for (std::uint32_t i = 0; i < profiled.size(); ++i)
+        if (profiled[i].is_stride) values.push_back({.data = i, .value = 1});
+    std::ranges::sort(values);
+    return values;
+}
+
 std::optional<std::size_t> KernelFits::layout_of(std::span<const double> data) const {
-    std::vector<std::uint32_t> near;
-    for (std::uint32_t i = 0; i < profiled.size() && i < data.size(); ++i)
-        if (profiled[i].is_stride && data[i] == 1) near.push_back(i);
-    if (near.empty()) return 0;
-    const auto found = std::ranges::find(layouts, near, &Layout::near);
+    std::vector<SpecialValue> values = special_values();
+    std::erase_if(values, [&](const SpecialValue& special) {
+        return special.data >= data.size() || data[special.data] != special.value;
+    });
+    if (values.empty()) return 0;
+    const auto found = std::ranges::find(layouts, values, &Layout::values);
     if (found == layouts.end()) return std::nullopt;
     return static_cast<std::size_t>(found - layouts.begin()) + 1;
 }
@@ -114,6 +125,9 @@ std::uint32_t KernelFits::outside(std::span<const double> data) const {
         if (!profiled[i].varied && !(data[i] >= profiled[i].least && data[i] <= profiled[i].most))
             return TRIMTAB_DOUBT(TRIMTAB_DOUBT_OTHER_VALUE, i);
     }
+    if (!is_of_layout)
+        for (const SpecialValue& value : special)
+            if (data[value.data] == value.value) return TRIMTAB_DOUBT(TRIMTAB_DOUBT_OTHER_VALUE, value.data);
     const auto range = ranges.evaluate(data);
     return range[0] < range[1] && range[2] < range[3] && range[4] < range[5] ? 0 : TRIMTAB_DOUBT_IDLE;
 }

@@ -15,7 +15,8 @@
 // "data_dependent", "pieces": [{"when": {"variable", "below"} | null, "numerator": [{"coefficient",
 // "exponents": [[variable, exponent]]}], "denominator": [..]}], "quality": {..}}]}. Variables are given by
 // index in "variables". A metric also has "rivals": [[piece, ..], ..] where it has any. Where the kernel has strides:
-// "layouts": [{"near": [index in "data", ..], "metrics": [..]}].
+// "layouts": [{"near": [index in "data", ..], "metrics": [..]}]. Where it has flags or modes: "special": [[index in
+// "data", value], ..], and the layouts have these in "values" and nothing in "near".
 #pragma once
 
 #include <cstdint>
@@ -32,6 +33,7 @@
 #include "core/model/metrics.h"
 #include "core/model/rational_program.h"
 #include "driver_gen/variables.h"
+#include "profiler/special_values.h"
 #include "trimtab/error.h"
 
 namespace trimtab::driver_gen {
@@ -102,10 +104,11 @@ struct ProfiledParameter {
     friend bool operator==(const ProfiledParameter&, const ProfiledParameter&) = default;
 };
 
-// What requests touch where some strides are 1.
+// What a launch does where some arguments have values of their own: strides of 1, which lay arrays out in another way, or
+// flags and modes.
 struct Layout {
-    std::vector<std::uint32_t> near;  // in D, ascending: these are 1, and the kernel's other strides are not
-    std::vector<FittedMetric> metrics;  // instead of those of KernelFits; of the same metrics
+    std::vector<profiler::SpecialValue> values;  // ascending; the kernel's other arguments have none of these
+    std::vector<FittedMetric> metrics;           // instead of those of KernelFits; of the same metrics
     [[nodiscard]] const FittedMetric* find(model::Metric metric) const;
     friend bool operator==(const Layout&, const Layout&) = default;
 };
@@ -116,12 +119,15 @@ struct KernelFits {
     IndexRanges ranges;
     std::vector<Variable> variables;  // those that some fit uses
     std::vector<FittedMetric> metrics;
-    std::vector<Layout> layouts;  // that were profiled beside the one without a stride of 1
+    std::vector<profiler::SpecialValue> special;  // of flags and modes; ascending
+    std::vector<Layout> layouts;                  // that were profiled beside the one without any such value
 
     [[nodiscard]] const FittedMetric* find(model::Metric metric) const;
     // The same where D's strides are these.
     [[nodiscard]] const FittedMetric* find(model::Metric metric, std::span<const double> data) const;
-    // Of D: 0: no stride is 1; else 1 + the index in `layouts`. Nothing: it was not profiled.
+    // Strides at 1, and `special`.
+    [[nodiscard]] std::vector<profiler::SpecialValue> special_values() const;
+    // Of D: 0: it has none of these; else 1 + the index in `layouts`. Nothing: it was not profiled.
     [[nodiscard]] std::optional<std::size_t> layout_of(std::span<const double> data) const;
     // The metric per active warp, block or launch (core/model/metrics.h) at D for a box of x * y * z threads; 0
     // for a metric without a fit. Where D lies beyond the profile it extrapolates.
@@ -131,7 +137,7 @@ struct KernelFits {
     [[nodiscard]] double fitted(std::span<const Piece> pieces, std::span<const double> data, double x,
                                 double y, double z) const;
     // Outside what the profile can speak for: a parameter that it knows at one value only has another, a stride is
-    // below what it knows, or no index passes the guards. 0, or TRIMTAB_DOUBT(why, place in data).
+    // below what it knows, flags have values that were not profiled together, or no index passes the guards. 0, or TRIMTAB_DOUBT(why, place in data).
     [[nodiscard]] std::uint32_t outside(std::span<const double> data) const;
     [[nodiscard]] bool uncertain(std::span<const double> data) const { return outside(data) != 0; }
     // Numbers that reach a branch are none that were profiled: 0, or such a doubt.

@@ -15,6 +15,7 @@ namespace {
 
 using base::JsonValue;
 using nlohmann::json;
+using profiler::SpecialValue;
 
 constexpr std::array<std::string_view, 20> kind_names{"data",
                                                       "x",
@@ -159,9 +160,19 @@ Variable variable_from(const JsonValue& value, std::size_t data_count) {
     return variable;
 }
 
+SpecialValue special_from(const JsonValue& value, std::size_t data_count) {
+    const auto pair = value.list(2);
+    return {.data = pair[0].index_below(data_count), .value = pair[1].number()};
+}
+
 Layout layout_from(const JsonValue& value, std::size_t data_count, const KernelFits& fits) {
     Layout layout;
-    for (const JsonValue& near : value["near"].list()) layout.near.push_back(near.index_below(data_count));
+    for (const JsonValue& near : value["near"].list())
+        layout.values.push_back({.data = near.index_below(data_count), .value = 1});
+    if (const auto values = value.find("values"))
+        for (const JsonValue& entry : values->list())
+            layout.values.push_back(special_from(entry, data_count));
+    std::ranges::sort(layout.values);
     for (const JsonValue& entry : value["metrics"].list()) {
         layout.metrics.push_back(metric_from(entry, fits.variables.size()));
         if (fits.find(layout.metrics.back().metric) == nullptr)
@@ -188,6 +199,9 @@ KernelFits fits_from(const JsonValue& value) {
         fits.variables.push_back(variable_from(entry, data_count));
     for (const JsonValue& entry : value["metrics"].list())
         fits.metrics.push_back(metric_from(entry, fits.variables.size()));
+    if (const auto special = value.find("special"))
+        for (const JsonValue& entry : special->list())
+            fits.special.push_back(special_from(entry, data_count));
     if (const auto layouts = value.find("layouts"))
         for (const JsonValue& entry : layouts->list())
             fits.layouts.push_back(layout_from(entry, data_count, fits));
@@ -217,10 +231,18 @@ json to_json(const KernelFits& fits) {
     json out = {{"abi", fits_abi},        {"data", fits.data_names},
                 {"profiled", profiled},   {"ranges", profiler::to_json(fits.ranges)},
                 {"variables", variables}, {"metrics", metrics}};
+    for (const SpecialValue& special : fits.special) out["special"].push_back({special.data, special.value});
     for (const Layout& layout : fits.layouts) {
         json own = json::array();
         for (const FittedMetric& fit : layout.metrics) own.push_back(metric_json(fit));
-        out["layouts"].push_back({{"near", layout.near}, {"metrics", std::move(own)}});
+        json near = json::array(), values = json::array();
+        for (const SpecialValue& special : layout.values)
+            if (fits.profiled[special.data].is_stride)
+                near.push_back(special.data);
+            else
+                values.push_back({special.data, special.value});
+        out["layouts"].push_back({{"near", std::move(near)}, {"metrics", std::move(own)}});
+        if (!values.empty()) out["layouts"].back()["values"] = std::move(values);
     }
     return out;
 }

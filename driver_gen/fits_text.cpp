@@ -94,10 +94,11 @@ std::string metric_text(const KernelFits& fits, const FittedMetric* fit) {
 }
 
 // "out_col = 1, in_col = 1"
-std::string near_text(const KernelFits& fits, const Layout& layout) {
+std::string values_text(const KernelFits& fits, const Layout& layout) {
     std::string text;
-    for (const std::uint32_t data : layout.near)
-        text += fmt::format("{}{} = 1", text.empty() ? "" : ", ", fits.data_names[data]);
+    for (const profiler::SpecialValue& special : layout.values)
+        text += fmt::format("{}{} = {:g}", text.empty() ? "" : ", ", fits.data_names[special.data],
+                            special.value);
     return text;
 }
 
@@ -109,7 +110,7 @@ std::string to_text(const KernelFits& fits, model::Metric metric) {
     std::string text = metric_text(fits, fit);
     for (const Layout& layout : fits.layouts)
         if (const FittedMetric* const own = layout.find(metric))
-            text += fmt::format("if {}:\n{}", near_text(fits, layout), metric_text(fits, own));
+            text += fmt::format("if {}:\n{}", values_text(fits, layout), metric_text(fits, own));
     return text;
 }
 

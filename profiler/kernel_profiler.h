@@ -53,6 +53,7 @@ class KernelProfiler {
     void find_scales();
     void find_counts();
     void find_layouts();
+    void find_special();
     std::expected<void, Error> find_roles();
     void add_ends_of_values(std::vector<PlannedPoint>& points) const;
     double sampled_warps(const PlannedPoint& point, double warps) const;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <array>
+#include <utility>
 
 #include "profiler/kernel_profiler.h"
 #include "profiler/strides.h"
@@ -75,6 +76,56 @@ void KernelProfiler::find_layouts() {
     planner_.set_layouts(usual_layouts(profile_.strides, base, probe_layout));
 }
 
+// Flags and modes: the kernel does something else at a few small values, and the same at all others. Strides come first,
+// for all pairs of both would be too many.
+void KernelProfiler::find_special() {
+    constexpr std::size_t most_values = 3, most_together = 7;
+    // Of a size: what may be a mode's number, and what must be like any other one.
+    constexpr std::array modes{0.0, 1.0, 2.0, 3.0}, others{16.0, 4.0, 5.0, 8.0};
+    if (!profile_.strides.empty()) return;
+    const std::vector<double> base = planner_.data_at(0);
+    const Measured before = probe(base);
+    if (!before) return;
+    for (std::uint32_t i = 0; i < base.size(); ++i) {
+        const Role role = planner_.roles()[i];
+        if (description_.data[i].is_extent || (role != Role::size && role != Role::fixed)) continue;
+        const auto work_at = [&](double value) { return probe(planner_.with(base, i, value)); };
+        const auto is_alike = [&](double value) {
+            const Measured changed = work_at(value);
+            return changed && !do_other_work(*changed, *before);
+        };
+        const auto is_special = [&](double value) {
+            const Measured changed = work_at(value);
+            return changed && do_other_work(*changed, *before);
+        };
+        std::vector<SpecialValue> found;
+        if (role == Role::fixed) {
+            if (matters_[i] && is_special(0)) found.push_back({.data = i, .value = 0});
+        } else if (is_alike(2 * base[i]) && std::ranges::all_of(others, is_alike)) {
+            for (const double mode : modes)
+                if (is_special(mode)) found.push_back({.data = i, .value = mode});
+        }
+        if (found.size() <= most_values)
+            profile_.special.insert(profile_.special.end(), found.begin(), found.end());
+    }
+    // One of an argument's values, alone and with those of other arguments.
+    std::vector<Planner::Values> all{{}};
+    std::size_t without_this = 1;
+    for (std::size_t s = 0; s < profile_.special.size(); ++s) {
+        const SpecialValue& special = profile_.special[s];
+        if (s > 0 && special.data != profile_.special[s - 1].data) without_this = all.size();
+        for (std::size_t k = 0; k < without_this; ++k) {
+            all.push_back(all[k]);
+            all.back().push_back(special);
+        }
+    }
+    std::ranges::sort(all, {},
+                      [](const Planner::Values& values) { return std::pair(values.size(), values); });
+    all.erase(all.begin());
+    if (all.size() > most_together) all.resize(most_together);
+    planner_.set_special(std::move(all));
+}
+
 // What does each parameter do to a few blocks? A parameter that makes work grow beyond all measure is kept
 // small; one that changes addresses alone is a pitch; a flag that changes nothing is free.
 std::expected<void, Error> KernelProfiler::find_roles() {
@@ -140,6 +191,7 @@ std::expected<void, Error> KernelProfiler::find_roles() {
         }
     }
     find_layouts();
+    find_special();
     return {};
 }
 

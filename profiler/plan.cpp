@@ -443,11 +443,16 @@ std::vector<std::vector<double>> Planner::data_points(std::size_t& held_out_from
 
 std::vector<PlannedPoint> Planner::points() const {
     std::vector<PlannedPoint> out;
-    std::size_t held_out_from = 0;
-    const std::vector<std::vector<double>> data = data_points(held_out_from);
-    add_points(data, held_out_from, out);
+    std::size_t first_held_out = 0, held_out_from = 0;
+    const std::vector<std::vector<double>> data = data_points(first_held_out);
+    add_points(data, first_held_out, out);
     for (const Layout& layout : layouts_) {
         const std::vector<std::vector<double>> others = layout_data(layout, held_out_from);
+        add_points(others, held_out_from, out);
+    }
+    for (const Values& values : special_) {
+        held_out_from = first_held_out;
+        const std::vector<std::vector<double>> others = data_with(data, values, held_out_from);
         add_points(others, held_out_from, out);
     }
     add_few(out);

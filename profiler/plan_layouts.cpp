@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Points at which some strides are 1: what requests touch is another function of the sizes there.
+// Points at which some arguments have values of their own. Where strides are 1, what requests touch is another function of
+// the sizes; where a flag is 0, all is.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -43,7 +44,25 @@ std::vector<std::vector<double>> Planner::layout_data(const Layout& layout,
     return points;
 }
 
+std::vector<std::vector<double>> Planner::data_with(const std::vector<std::vector<double>>& data,
+                                                    const Values& values, std::size_t& held_out_from) const {
+    std::vector<std::vector<double>> points;
+    std::size_t seen = 0;
+    for (std::size_t i = 0; i < data.size(); ++i) {
+        std::vector<double> own = data[i];
+        for (const SpecialValue& special : values) own = with(std::move(own), special.data, special.value);
+        if (std::ranges::find(points, own) == points.end()) points.push_back(std::move(own));
+        if (i + 1 == held_out_from) seen = points.size();
+    }
+    held_out_from = seen;
+    return points;
+}
+
 bool Planner::drop_layout() {
+    if (!special_.empty()) {
+        special_.pop_back();
+        return true;
+    }
     if (layouts_.empty()) return false;
     layouts_.pop_back();
     return true;

@@ -5,8 +5,8 @@
 // JSON: {"abi": 1, "kernel": id, "backend": {"name", "version"}, "data": ["NI", ..], "varied": [true, ..],
 // "ranges": as in fits, "element_bytes": [4], "metrics": [names], "points": [{"data": [..], "box": [x, y, z],
 // "held_out", "values": [..]}], "data_dependent": ["load_requests", ..], "warp_instructions"}, "levels":
-// [{"data": [..], "held_out", "why": "odd: .."}] where they are known, "strides" and "pitches": [indices in "data"], and
-// "left_out", where there are any, and "blocks_cooperate": true where it is. A point's values are in the order of
+// [{"data": [..], "held_out", "why": "odd: .."}] where they are known, "strides" and "pitches": [indices in "data"],
+// "special": [[index in "data", value], ..] and "left_out", where there are any, and "blocks_cooperate": true where it is. A point's values are in the order of
 // "metrics", null where it has none.
 #pragma once
 
@@ -20,6 +20,7 @@
 
 #include "core/model/metrics.h"
 #include "profiler/index_ranges.h"
+#include "profiler/special_values.h"
 #include "trimtab/error.h"
 
 namespace trimtab::base {
@@ -64,6 +65,7 @@ struct Profile {
     // that neighbours share sectors, and the others so large that they do not.
     std::vector<std::uint32_t> strides;
     std::vector<std::uint32_t> pitches;  // where there are strides: these only move addresses, as those do
+    std::vector<SpecialValue> special;   // of flags and modes, ascending; none where there are strides
     IndexRanges ranges;
     std::vector<std::uint32_t> element_bytes;  // sizes of what the kernel's pointers point to, ascending
     // An annotation answers for the blocks: what a warp does may depend on its block's size in any way.

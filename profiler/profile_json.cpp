@@ -83,6 +83,11 @@ Profile profile_from(const JsonValue& value) {
     if (const auto pitches = value.find("pitches"))
         for (const JsonValue& entry : pitches->list())
             profile.pitches.push_back(entry.index_below(data_count));
+    if (const auto special = value.find("special"))
+        for (const JsonValue& entry : special->list()) {
+            const auto pair = entry.list(2);
+            profile.special.push_back({.data = pair[0].index_below(data_count), .value = pair[1].number()});
+        }
     if (const auto levels = value.find("levels"))
         for (const JsonValue& entry : levels->list()) profile.levels.push_back(level_from(entry, data_count));
     std::vector<model::Metric> metrics;
@@ -147,6 +152,8 @@ json to_json(const Profile& profile) {
     if (!profile.strides.empty()) out["strides"] = profile.strides;
     if (profile.left_out != 0) out["left_out"] = profile.left_out;
     if (!profile.pitches.empty()) out["pitches"] = profile.pitches;
+    for (const SpecialValue& special : profile.special)
+        out["special"].push_back({special.data, special.value});
     if (profile.blocks_cooperate) out["blocks_cooperate"] = true;
     return out;
 }

@@ -98,8 +98,12 @@ KernelFits random_fits(std::mt19937& random) {
     for (std::size_t m = 0; m < model::metric_count; ++m) fits.metrics.push_back(fit_of(m));
     // Where args+8 is 1, some are other functions.
     fits.profiled[1].is_stride = true;
-    fits.layouts.push_back({.near = {1}, .metrics = {}});
+    fits.layouts.push_back({.values = {{.data = 1, .value = 1}}, .metrics = {}});
     for (std::size_t m = 0; m < model::metric_count; m += 2) fits.layouts[0].metrics.push_back(fit_of(m));
+    // Where it is 3, all are; where args+0 is 8, nothing is known.
+    fits.special = {{.data = 0, .value = 8}, {.data = 1, .value = 3}};
+    fits.layouts.push_back({.values = {fits.special[1]}, .metrics = {}});
+    for (std::size_t m = 0; m < model::metric_count; ++m) fits.layouts[1].metrics.push_back(fit_of(m));
     return fits;
 }
 
@@ -197,7 +201,11 @@ void expect_same(const KernelFits& fits, const RationalProgram& program, const t
         const auto pick = [&](int low, int high) {
             return std::uniform_int_distribution<int>(low, high)(random);
         };
-        const std::vector<double> data{double(pick(2, 5000)), t % 3 == 0 ? 1 : double(pick(1, 300)),
+        // At values of their own: some each, some together.
+        const std::vector<double> data{t % 8 == 0 ? 8 : double(pick(2, 5000)),
+                                       t % 3 == 0   ? 1
+                                       : t % 3 == 1 ? 3
+                                                    : double(pick(1, 300)),
                                        double(pick(2, 5000)), double(pick(1, 4000))};
         const trimtab_dim3 block{std::uint32_t(pick(1, 128)), std::uint32_t(1 << pick(0, 4)), 1};
         const trimtab_image image{.registers_per_thread = double(pick(16, 64)),
@@ -218,6 +226,7 @@ void expect_same(const KernelFits& fits, const RationalProgram& program, const t
                 << driver.metric_names[m];
         if (answer != 0) continue;
         ++launched;
+        if (fits.outside(data) != 0) ASSERT_NE(prediction.uncertain, 0u);
         ASSERT_EQ(bits(prediction.predicted_ns), bits(expected.time_ns))
             << prediction.predicted_ns << " " << expected.time_ns;
     }

@@ -77,6 +77,24 @@ GLOBAL void strided(float* o, const float* a, int n, int every, int of_a) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) o[i * every] = a[i * of_a] + 1;
 }
+GLOBAL void by_mode(const float* x, float* y, int n, int mode, float beta) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float v = x[i];
+    if (mode == 0)
+        v += x[n - 1 - i];
+    else if (mode == 2)
+        v = expf(v) * sqrtf(v);
+    if (beta != 0) v += beta * y[i];
+    y[i] = v;
+}
+GLOBAL void flagged(const float* x, float* y, int n, bool back, bool negative) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float v = back ? x[n - 1 - i] + x[i] : x[i];
+    if (negative) v += y[i];
+    y[i] = v;
+}
 GLOBAL void mean_of_four(double* out, const double* in, long long h, long long w, long long out_row,
                          long long out_col, long long in_row, long long in_col) {
     long long y = 1 + blockIdx.y * (long long)blockDim.y + threadIdx.y;
@@ -294,6 +312,49 @@ TEST_F(ProfileToDriver, StridesOfOneAreProfiledToo) {
     EXPECT_TRUE(fits->uncertain(layout(1000, 2, 500, 1)));
     EXPECT_EQ(fits_from_json(to_json(*fits), "mean").value(), *fits);
     EXPECT_EQ(profiler::profile_from_json(profiler::to_json(*profile), "mean").value(), *profile);
+}
+
+// What a mode or a flag decides is counted at each of its values, and at each two of them.
+TEST_F(ProfileToDriver, ModesAndFlagsAreProfiledEach) {
+    const std::vector<std::pair<Metric, double>> exact{
+        {Metric::warp_instructions, 1e-9}, {Metric::load_requests, 1e-9}, {Metric::store_requests, 1e-9}};
+    const analysis::KernelDescription& modes = kernel("by_mode");
+    const auto profile = profiler::profile_kernel(modes, *backend_, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    // D: n, mode, beta, extent.x.
+    EXPECT_EQ(profile->special, (std::vector<profiler::SpecialValue>{{1, 0}, {1, 2}, {2, 0}}));
+    const auto fits = fit_kernel(*profile, modes);
+    ASSERT_TRUE(fits);
+    EXPECT_EQ(fits->layouts.size(), 5U);
+    for (const double mode : {0, 1, 2, 3, 70})
+        for (const double beta : {0., 1., .25}) {
+            SCOPED_TRACE(::testing::PrintToString(std::pair(mode, beta)));
+            const std::vector<double> data{100'000, mode, beta, 100'000};
+            EXPECT_FALSE(fits->uncertain(data));
+            EXPECT_FALSE(fits->has_other_numbers(data));
+            expect_near(modes, *profile, *fits, data, {100'000, 1, 1}, {{64, 1, 1}, {256, 1, 1}}, exact);
+        }
+    EXPECT_EQ(fits_from_json(to_json(*fits), "modes").value(), *fits);
+    EXPECT_EQ(profiler::profile_from_json(profiler::to_json(*profile), "modes").value(), *profile);
+
+    const analysis::KernelDescription& flagged = kernel("flagged");
+    const auto of_flags = profiler::profile_kernel(flagged, *backend_, {});
+    ASSERT_TRUE(of_flags) << of_flags.error().text();
+    auto fitted = fit_kernel(*of_flags, flagged);
+    ASSERT_TRUE(fitted);
+    ASSERT_EQ(fitted->layouts.size(), 3U);
+    for (const double back : {0, 1})
+        for (const double negative : {0, 1}) {
+            const std::vector<double> data{100'000, back, negative, 100'000};
+            EXPECT_FALSE(fitted->uncertain(data));
+            expect_near(flagged, *of_flags, *fitted, data, {100'000, 1, 1}, {{96, 1, 1}, {512, 1, 1}}, exact);
+        }
+    // What was not profiled together is not known.
+    std::erase_if(fitted->layouts, [](const Layout& layout) { return layout.values.size() == 2; });
+    EXPECT_EQ(fitted->outside(std::vector<double>{100'000, 0, 0, 100'000}),
+              TRIMTAB_DOUBT(TRIMTAB_DOUBT_OTHER_VALUE, 1));
+    EXPECT_FALSE(fitted->uncertain(std::vector<double>{100'000, 0, 1, 100'000}));
+    EXPECT_THAT(to_text(*fitted, Metric::load_requests), ::testing::HasSubstr("if param_3 = 0:"));
 }
 
 }  // namespace

@@ -42,6 +42,7 @@ TEST(ProfileJson, KeepsEverything) {
     Profile annotated = sample();
     annotated.blocks_cooperate = true;
     annotated.strides = {1};
+    annotated.special = {{.data = 0, .value = 3}, {.data = 1, .value = 0}};
     annotated.left_out = 7;
     EXPECT_EQ(profile_from_json(to_json(annotated), "store").value(), annotated);
 }
@@ -61,6 +62,8 @@ TEST(ProfileJson, NamesWhatIsWrong) {
     EXPECT_EQ(message("/ranges/x/end/terms", {{7, 1}}),
               "store: profile.ranges.x.end.terms[0][0] is not an index below 2");
     EXPECT_EQ(message("/strides", {2}), "store: profile.strides[0] is not an index below 2");
+    EXPECT_EQ(message("/special", {{2, 1}}), "store: profile.special[0][0] is not an index below 2");
+    EXPECT_EQ(message("/special", {{1, 2, 3}}), "store: profile.special[0] is not a list of 2");
     EXPECT_EQ(message("/varied", "yes"), "store: profile.varied is not a list of 2");
     EXPECT_THAT(message("/blocks_cooperate", 1), ::testing::HasSubstr("profile.blocks_cooperate"));
 }

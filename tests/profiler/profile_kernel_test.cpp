@@ -155,6 +155,42 @@ TEST(ProfileKernel, AddressesAloneMakeAPitch) {
     EXPECT_GT(profile->points.size(), 2 * near);
 }
 
+// The same at all sizes but a few small ones; not what grows, nor what ends with a fault there.
+TEST(ProfileKernel, FewSmallValuesMayBeModes) {
+    const auto special = [](const std::function<double(int)>& instructions, int fault = -1) {
+        FakeBackend backend;
+        backend.instructions = [=](const auto& a) { return instructions(a[1]); };
+        backend.faults = [=](const auto& a) {
+            return a[1] == fault ? MeasureError{.outside = true, .message = "outside"} : MeasureError{};
+        };
+        const auto profile = profile_kernel(kernel_of({"n", "mode"}), backend, {});
+        EXPECT_TRUE(profile);
+        if (!profile) return std::vector<double>{-1};
+        std::vector<double> values;
+        for (const SpecialValue& value : profile->special) {
+            values.push_back(value.value);
+            const auto at = [&](const ProfilePoint& point) { return point.data[1] == value.value; };
+            EXPECT_GT(std::ranges::count_if(profile->points, at), 10);
+            EXPECT_TRUE(std::ranges::any_of(
+                profile->points, [&](const ProfilePoint& point) { return at(point) && point.held_out; }));
+        }
+        return values;
+    };
+    EXPECT_THAT(special([](int m) { return m == 1   ? 20.0
+                                           : m == 3 ? 30.0
+                                                    : 25.0; }),
+                ::testing::ElementsAre(1, 3));
+    EXPECT_THAT(special([](int m) { return m == 1   ? 20.0
+                                           : m == 3 ? 30.0
+                                                    : 25.0; }, 3),
+                ::testing::ElementsAre(1));
+    EXPECT_THAT(special([](int m) { return 20.0 + std::min(m, 8); }), ::testing::IsEmpty());
+    EXPECT_THAT(special([](int m) { return 20.0 + std::min(m, 4); }), ::testing::IsEmpty())
+        << "more than a few";
+    EXPECT_THAT(special([](int m) { return 20.0 + m; }), ::testing::IsEmpty());
+    EXPECT_THAT(special([](int) { return 20.0; }), ::testing::IsEmpty());
+}
+
 TEST(ProfileKernel, SaysWhatDependsOnTheData) {
     FakeBackend backend;
     backend.instructions = [](const auto&) { return 20.0; };
@@ -192,10 +228,11 @@ TEST(ProfileKernel, AScaleHoldsUpToWhereTheWorkChanges) {
     EXPECT_EQ(profile->varied, (std::vector<bool>{true, false, true}));
     double least = 1, most = 1;
     for (const ProfilePoint& point : profile->points) {
+        if (point.data[1] == 0) continue;
         least = std::min(least, point.data[1]);
         most = std::max(most, point.data[1]);
-        EXPECT_NE(point.data[1], 0);
     }
+    EXPECT_EQ(profile->special, (std::vector<SpecialValue>{{1, 0}}));
     EXPECT_EQ(least, 1e-3);
     EXPECT_EQ(most, 1e6);
 }
