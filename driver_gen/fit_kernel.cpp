@@ -212,6 +212,12 @@ Values special_values(const Profile& profile, const ProfilePoint& point) {
     return values;
 }
 
+bool has_stride(const Profile& profile, const Values& values) {
+    return std::ranges::any_of(values, [&](const profiler::SpecialValue& special) {
+        return std::ranges::find(profile.strides, special.data) != profile.strides.end();
+    });
+}
+
 // Its points of that layout. Where some strides are 1, no fit is made of strides and pitches: only of where rows begin.
 // Nor is one made of a mode.
 Profile in_layout(const Profile& profile, const Values& values) {
@@ -219,7 +225,7 @@ Profile in_layout(const Profile& profile, const Values& values) {
     std::erase_if(out.points,
                   [&](const ProfilePoint& point) { return special_values(profile, point) != values; });
     for (const profiler::SpecialValue& special : values) out.varied[special.data] = false;
-    if (values.empty()) return out;
+    if (!has_stride(profile, values)) return out;
     for (const auto* fixed : {&profile.strides, &profile.pitches})
         for (const std::uint32_t data : *fixed) out.varied[data] = false;
     return out;
@@ -272,8 +278,8 @@ std::expected<void, Error> fit_layouts(const Profile& profile, const FitOptions&
             !values.empty() && std::ranges::find(all, values) == all.end())
             all.push_back(std::move(values));
     for (const Values& values : all) {
-        auto layout = profile.special.empty() ? fit_strides(profile, values, options, fits)
-                                              : fit_special(profile, values, options, fits);
+        auto layout = has_stride(profile, values) ? fit_strides(profile, values, options, fits)
+                                                  : fit_special(profile, values, options, fits);
         if (!layout) return std::unexpected(layout.error());
         fits.layouts.push_back(std::move(*layout));
     }

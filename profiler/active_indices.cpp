@@ -12,8 +12,8 @@ namespace {
 
 using analysis::KernelDescription;
 
-// Guards are proved for indices of 31 bits; profiles are much smaller.
-constexpr std::uint64_t index_limit = 1u << 24;
+// Guards are proved for indices of 31 bits.
+constexpr std::uint64_t index_limit = 1u << 30;
 constexpr std::uint64_t first_limit = 512;
 
 class DimensionGuards {

@@ -54,6 +54,7 @@ class KernelProfiler {
     void find_counts();
     void find_layouts();
     void find_special();
+    void find_steps();
     std::expected<void, Error> find_roles();
     void add_ends_of_values(std::vector<PlannedPoint>& points) const;
     double sampled_warps(const PlannedPoint& point, double warps) const;

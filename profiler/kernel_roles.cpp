@@ -14,6 +14,11 @@ using model::Metric;
 // Of the budget: a probe that runs more is so dear that the points of a whole plan could not be paid.
 constexpr double dear_share = 1.0 / 8;
 
+// Of a warp whose lanes go different ways, only those that do something count.
+double lane_work(const Measurement& measured) {
+    return value(measured, Metric::warp_instructions) * std::max(1.0, value(measured, Metric::active_lanes));
+}
+
 }  // namespace
 
 // Threads of a block, or of the launch, may share a size among them: a row of `cols`, by strides of blockDim.
@@ -76,13 +81,11 @@ void KernelProfiler::find_layouts() {
     planner_.set_layouts(usual_layouts(profile_.strides, base, probe_layout));
 }
 
-// Flags and modes: the kernel does something else at a few small values, and the same at all others. Strides come first,
-// for all pairs of both would be too many.
+// Flags and modes: the kernel does something else at a few small values, and the same at all others.
 void KernelProfiler::find_special() {
     constexpr std::size_t most_values = 3, most_together = 7;
     // Of a size: what may be a mode's number, and what must be like any other one.
     constexpr std::array modes{0.0, 1.0, 2.0, 3.0}, others{16.0, 4.0, 5.0, 8.0};
-    if (!profile_.strides.empty()) return;
     const std::vector<double> base = planner_.data_at(0);
     const Measured before = probe(base);
     if (!before) return;
@@ -126,9 +129,39 @@ void KernelProfiler::find_special() {
     planner_.set_special(std::move(all));
 }
 
+// The stride of a filter, its dilation or padding: where they are large, most threads find nothing to do. Those of two
+// dimensions may have to be small together.
+void KernelProfiler::find_steps() {
+    constexpr double few = 2, as_much = 0.99, more_work = 1.5;
+    const std::vector<double> base = planner_.data_at(0);
+    std::vector<double> small = base;
+    Measured work = probe(small);
+    if (!work) return;
+    std::vector<std::size_t> tried;
+    for (std::size_t i = 0; i < base.size(); ++i) {
+        if (planner_.roles()[i] != Role::size || description_.data[i].divides || base[i] <= few) continue;
+        const std::vector<double> smaller = planner_.with(small, i, few);
+        const Measured changed = probe(smaller);
+        if (!changed || value(*changed, Metric::active_blocks) == 0 ||
+            lane_work(*changed) < as_much * lane_work(*work))
+            continue;
+        small = smaller;
+        work = changed;
+        tried.push_back(i);
+    }
+    for (const std::size_t i : tried) {
+        const Measured large = probe(planner_.with(small, i, base[i]));
+        if (large && (lane_work(*work) > more_work * lane_work(*large) ||
+                      value(*work, Metric::load_requests) > more_work * value(*large, Metric::load_requests)))
+            planner_.set_role(i, Role::small);
+    }
+}
+
 // What does each parameter do to a few blocks? A parameter that makes work grow beyond all measure is kept
 // small; one that changes addresses alone is a pitch; a flag that changes nothing is free.
 std::expected<void, Error> KernelProfiler::find_roles() {
+    constexpr double most_growth =
+        3.3;  // where it is doubled: more than linear, as a filter's width is in two dimensions
     matters_.assign(description_.data.size(), false);
     same_work_.assign(description_.data.size(), {});
     std::vector<double> base = planner_.data_at(0);
@@ -163,7 +196,7 @@ std::expected<void, Error> KernelProfiler::find_roles() {
             } else if (!more) {
                 return std::unexpected(failed(more.error()));
             } else if (value(*more, Metric::warp_instructions) >
-                       10 * value(*before, Metric::warp_instructions)) {
+                       most_growth * value(*before, Metric::warp_instructions)) {
                 planner_.set_role(i, Role::small);
             } else if (!do_other_work(*more, *before) &&
                        (differ(value(*more, Metric::load_sectors), value(*before, Metric::load_sectors),

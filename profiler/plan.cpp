@@ -15,11 +15,6 @@ namespace {
 using analysis::DataParameter;
 using analysis::KernelDescription;
 
-constexpr double smallest_size = 16;
-
-// Threads of a launch of one dimension, for each that one of two has in a row.
-constexpr double of_one_dimension = 4;
-
 // Ordinary shapes first; a mixture of widths, of sizes, and of what is no power of two.
 constexpr std::array<std::array<std::uint32_t, 3>, 8> blocks_1d{
     {{128}, {32}, {256}, {64}, {1024}, {96}, {512}, {160}}};
@@ -54,129 +49,6 @@ std::uint32_t scrambled(std::size_t block, std::size_t point) {
 }
 
 }  // namespace
-
-Planner::Planner(const KernelDescription& description, const PlanOptions& options)
-    : description_(description),
-      annotation_(description),
-      options_(options),
-      roles_(description.data.size(), Role::size),
-      scales_(description.data.size(), 1),
-      units_(description.data.size(), 1),
-      counts_(description.data.size(), false) {
-    for (std::size_t d = 0; d < 3; ++d) dimensions_ += description.reads(d) ? 1 : 0;
-    if (dimensions_ == 1) thread_factor_ = of_one_dimension;
-    for (std::size_t i = 0; i < description.data.size(); ++i) {
-        const DataParameter& parameter = description.data[i];
-        if (parameter.is_extent) {
-            roles_[i] = Role::extent;
-            extents_[static_cast<std::size_t>(parameter.dimension)] = i;
-        } else if (!is_integer_type(parameter.type)) {
-            roles_[i] = Role::fixed;
-        } else if (!parameter.in_memo) {
-            roles_[i] = Role::offset;
-        } else if (parameter.coarse_in_memo) {
-            roles_[i] = Role::part;
-        }
-        if (annotation_.moves_grid(i) && roles_[i] == Role::size) roles_[i] = Role::bound;
-    }
-    // Which parameters move the guards, and which dimensions no guard bounds.
-    const auto indices = [&](const std::vector<double>& data) {
-        return active_indices(description_, make_arguments(description_, data));
-    };
-    const auto same = [](const std::array<Indices, 3>& a, const std::array<Indices, 3>& b) {
-        return std::ranges::equal(
-            a, b, [](const Indices& l, const Indices& r) { return l.first == r.first && l.end == r.end; });
-    };
-    std::vector<double> base(description.data.size());
-    for (std::size_t i = 0; i < base.size(); ++i) base[i] = value_at(i, 0);
-    const auto before = indices(base);
-    for (std::size_t i = 0; i < base.size(); ++i) {
-        if (roles_[i] != Role::size && roles_[i] != Role::part) continue;
-        std::vector<double> changed = base;
-        changed[i] = value_at(i, middle_level);
-        if (roles_[i] == Role::size && (description.data[i].bounds || !same(before, indices(changed))))
-            roles_[i] = Role::bound;
-        // Four more make sixteen times as many indices: 1 << n.
-        std::vector<double> few = base, more = base;
-        few[i] = 4;
-        more[i] = 8;
-        const auto at_few = indices(few), at_more = indices(more);
-        for (std::size_t d = 0; d < 3; ++d)
-            if (at_few[d].end && at_more[d].end && *at_more[d].end >= 12 * *at_few[d].end)
-                roles_[i] = Role::exponent;
-    }
-    for (std::size_t i = 0; i < base.size(); ++i) base[i] = value_at(i, 0);
-    const auto bounded = indices(base);
-    for (std::size_t d = 0; d < 3; ++d)
-        free_extent_[d] = description.reads(d) && extents_[d] &&
-                          (annotation_.states_grid() ? annotation_.reads_extent(d)
-                                                     : !bounded[d].end || description.reads_total(d));
-    set_thread_factor();
-    if (annotation_.is_annotated()) set_grid_scale();
-}
-
-double Planner::threads_at(std::size_t level) const {
-    const trimtab_dim3 extent = extent_of(data_at(level));
-    return double(extent.x) * extent.y * extent.z;
-}
-
-// What is planned are threads. Those of one dimension are four times as many as its size, unless the guard asks for more
-// than one for each of it: rows of 64 then have them at once. Where they grow faster than the size does (a thread for each
-// pair), launches of few threads are those of small sizes, below the least that would be asked for otherwise.
-void Planner::set_thread_factor() {
-    // Where extents are sizes of their own, no guard makes them of others.
-    if (dimensions_ != 1 || annotation_.states_grid() ||
-        std::ranges::find(free_extent_, true) != free_extent_.end())
-        return;
-    constexpr double faster = 1.5;
-    const double wanted = of_one_dimension * options_.least;
-    thread_factor_ = 1;
-    while (thread_factor_ < of_one_dimension && threads_at(least_level) < wanted) thread_factor_ *= 2;
-    const auto grows = [&] {
-        return threads_at(most_level) >
-               std::pow(double(options_.most) / bound_options().least, faster) * threads_at(least_level);
-    };
-    if (options_.most <= options_.least || !grows()) return;
-    while (bound_options().least >= 2 * smallest_size && threads_at(least_level) >= 4 * wanted)
-        bound_spread_ *= 2;
-}
-
-PlanOptions Planner::bound_options() const {
-    const auto least = static_cast<std::uint32_t>(
-        std::max(std::min<double>(options_.least, smallest_size), options_.least / bound_spread_));
-    return {.least = least, .most = options_.most};
-}
-
-// Where the grid is stated, sizes are such that even large blocks are several, and in one dimension whole;
-// sizes at which few blocks are allowed (n % bx == 0) tell little.
-void Planner::set_grid_scale() {
-    constexpr double most_scale = 1024, least_blocks = 4;
-    const double least = dimensions_ == 1 ? 4 : 1;
-    const auto blocks_of_largest = [&] {
-        const std::vector<double> data = data_at(0);
-        const std::vector<trimtab_dim3> blocks = blocks_at(data);
-        if (blocks.empty()) return 0.0;
-        const auto largest =
-            std::ranges::max_element(blocks, {}, [](const trimtab_dim3& b) { return b.x * b.y * b.z; });
-        const auto launch = annotation_.launch(data, extent_of(data), *largest);
-        return launch ? double(launch->grid.x) * launch->grid.y * launch->grid.z : 0.0;
-    };
-    grid_scale_ = least;
-    if (annotation_.states_grid()) {
-        while (grid_scale_ < most_scale && blocks_of_largest() < least_blocks) grid_scale_ *= 2;
-        if (blocks_of_largest() < least_blocks) grid_scale_ = least;
-    }
-    // A block that is filled in part is one of very many at the sizes of a launch, and one of few here.
-    whole_sizes_ = (dimensions_ == 1 && annotation_.states_grid()) ||
-                   2 * blocks_at(data_at(four_level)).size() < blocks_at(data_at(0)).size();
-}
-
-bool Planner::halve_sizes() {
-    if (options_.least < 2 * smallest_size) return false;
-    options_.least /= 2;
-    options_.most = std::max(options_.least, options_.most / 2);
-    return true;
-}
 
 bool Planner::must_divide(std::size_t dimension) const {
     if (annotation_.is_promised()) return false;
@@ -462,9 +334,17 @@ std::vector<PlannedPoint> Planner::points() const {
 // Rows of a few elements share sectors, as those of a large array do not: such points tell of counts alone.
 void Planner::add_few(std::vector<PlannedPoint>& out) const {
     constexpr std::size_t most_blocks = 3;
-    for (std::size_t i = 0; i < counts_.size(); ++i) {
-        if (!counts_[i]) continue;
-        const std::vector<double> data = with(data_at(quarter_level), i, few_iterations);
+    std::vector<std::vector<double>> all;
+    for (std::size_t i = 0; i < counts_.size(); ++i)
+        if (counts_[i]) all.push_back(with(data_at(quarter_level), i, few_iterations));
+    // The loops of a filter lie in each other.
+    if (all.size() > 1) {
+        std::vector<double> together = data_at(quarter_level);
+        for (std::size_t i = 0; i < counts_.size(); ++i)
+            if (counts_[i]) together = with(std::move(together), i, few_iterations);
+        all.push_back(std::move(together));
+    }
+    for (const std::vector<double>& data : all) {
         const std::vector<trimtab_dim3> blocks = blocks_at(data);
         for (std::size_t b = 0; b < std::min(blocks.size(), most_blocks); ++b)
             if (auto next = point(data, blocks[b])) {

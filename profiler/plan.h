@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -29,6 +30,9 @@ enum class Role : std::uint8_t {
     offset,    // only moves addresses: 0
     fixed      // a flag, or floating-point: 1
 };
+
+// Threads of a launch of one dimension, for each that one of two has in a row.
+inline constexpr double of_one_dimension = 4;
 
 // As a filter's width.
 inline constexpr double few_iterations = 3;
@@ -63,6 +67,7 @@ class Planner {
     // At further points, all together each: the kernel does something else there. The first ones matter most.
     using Values = std::vector<SpecialValue>;
     void set_special(std::vector<Values> special) { special_ = std::move(special); }
+    [[nodiscard]] bool drop_special();  // likewise
     // All sizes become smaller by half; false where they are as small as they may be.
     bool halve_sizes();
 
@@ -90,7 +95,9 @@ class Planner {
     void finish(std::vector<double>& data) const;
     void set_grid_scale();
     void set_thread_factor();
-    [[nodiscard]] double threads_at(std::size_t level) const;
+    void find_bounds();
+    [[nodiscard]] bool is_bounded() const;
+    [[nodiscard]] std::optional<double> threads_at(std::size_t level) const;
     [[nodiscard]] PlanOptions bound_options() const;
     [[nodiscard]] std::vector<std::size_t> free_dimensions() const;
     [[nodiscard]] std::uint32_t most_threads() const;
@@ -113,6 +120,7 @@ class Planner {
     double grid_scale_ = 1;     // of what moves a stated grid: enough for several blocks
     double thread_factor_ = 1;  // of sizes that set how many threads there are
     double bound_spread_ = 1;   // by how much lower those begin of which the threads grow faster than they do
+    std::uint32_t bound_most_ = std::numeric_limits<std::uint32_t>::max();  // of those
     bool whole_sizes_ = false;  // the annotation allows few blocks at sizes that are no whole warps
     PlanOptions options_;
     std::vector<Role> roles_;

@@ -58,11 +58,13 @@ std::vector<std::vector<double>> Planner::data_with(const std::vector<std::vecto
     return points;
 }
 
+bool Planner::drop_special() {
+    if (special_.empty()) return false;
+    special_.pop_back();
+    return true;
+}
+
 bool Planner::drop_layout() {
-    if (!special_.empty()) {
-        special_.pop_back();
-        return true;
-    }
     if (layouts_.empty()) return false;
     layouts_.pop_back();
     return true;

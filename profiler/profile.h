@@ -65,7 +65,7 @@ struct Profile {
     // that neighbours share sectors, and the others so large that they do not.
     std::vector<std::uint32_t> strides;
     std::vector<std::uint32_t> pitches;  // where there are strides: these only move addresses, as those do
-    std::vector<SpecialValue> special;   // of flags and modes, ascending; none where there are strides
+    std::vector<SpecialValue> special;   // of flags and modes, ascending
     IndexRanges ranges;
     std::vector<std::uint32_t> element_bytes;  // sizes of what the kernel's pointers point to, ascending
     // An annotation answers for the blocks: what a warp does may depend on its block's size in any way.

@@ -253,7 +253,7 @@ std::expected<void, Error> KernelProfiler::find_cost() {
             }
             if (planned_cost(points, least_warps) <= 2 * budget) return {};
         }
-        if (planner_.drop_layout() || planner_.halve_sizes()) continue;
+        if (planner_.drop_layout() || planner_.halve_sizes() || planner_.drop_special()) continue;
         if (too_much) return std::unexpected(failed({.limit = true, .message = {}}));
         return {};
     }
@@ -311,6 +311,7 @@ std::expected<Profile, Error> KernelProfiler::run(const Progress& progress) {
     if (auto found = find_work(); !found) return std::unexpected(found.error());
     if (shares_by_block(description_)) find_scales();
     fit_sizes();
+    find_steps();
     if (auto found = find_roles(); !found) return std::unexpected(found.error());
     if (auto found = find_cost(); !found) return std::unexpected(found.error());
     find_counts();

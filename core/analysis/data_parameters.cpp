@@ -31,6 +31,7 @@ enum Role : unsigned {
     offset = 64,         // added to an address
     passed_on = 128,     // given to a function
     base = 256,          // added to an address once, unscaled: a pointer, as far as its use tells
+    divides = 512,  // in the divisor of an integer division: what it does to the quotient is another role
 };
 
 struct Scalar {
@@ -58,6 +59,8 @@ class Finder {
         for (std::uint32_t i = 0; i < body.size(); i++) {
             if (!kernel_.is_reachable(i)) continue;
             const Opcode opcode = body[i].opcode;
+            if ((opcode == Opcode::div || opcode == Opcode::rem) && !ptx::is_float(body[i].type))
+                find_divisor(i);
             if (opcode == Opcode::bra || opcode == Opcode::brx || opcode == Opcode::ret ||
                 opcode == Opcode::exit)
                 find_branch(i);
@@ -135,6 +138,12 @@ class Finder {
         visit(instruction, 0);
         collect_ = nullptr;
         visit(instruction, together.size() > 1 ? shortens_loop : trip_count);
+    }
+
+    void find_divisor(std::uint32_t instruction) {
+        constexpr std::uint16_t divisor = 2;  // of d, a, b
+        visit_value(kernel_.ssa().use(instruction, divisor, 0), divides);
+        follow();
     }
 
     void find_address(std::uint32_t instruction) {
@@ -350,17 +359,17 @@ std::vector<DataParameter> data_parameters(const SymbolTable& table, const Proof
     if (!proof.functions.empty()) {
         const ptx::Function& kernel = proof.functions.front().function();
         for (const auto& [scalar, use] : whole_scalars(Finder(table, proof).run(), kernel)) {
-            if (scalar.parameter >= parameters.size() || use.roles == 0) continue;
+            if (scalar.parameter >= parameters.size() || (use.roles & ~unsigned{divides}) == 0) continue;
             KernelParameter& parameter = parameters[scalar.parameter];
             if (parameter.is_pointer) continue;
             const ptx::Type type = type_of(scalar, parameter, use);
             // A pointer, where no source says otherwise.
             const bool typed = scalar.width == parameter.size * 8 && scalar_type(parameter.type).has_value();
-            if (scalar.width == 64 && !typed && (use.roles & ~unsigned{base | passed_on}) == 0) {
+            if (scalar.width == 64 && !typed && (use.roles & ~unsigned{base | passed_on | divides}) == 0) {
                 if (parameter.size == 8) parameter.is_pointer = true;
                 continue;
             }
-            const bool decides = (use.roles & ~unsigned{stride | offset | base}) != 0;
+            const bool decides = (use.roles & ~unsigned{stride | offset | base | divides}) != 0;
             if (ptx::is_float(type) && !decides) continue;
             DataParameter found;
             const bool whole = scalar.offset == 0 && scalar.width == parameter.size * 8;
@@ -369,7 +378,8 @@ std::vector<DataParameter> data_parameters(const SymbolTable& table, const Proof
             found.offset = scalar.offset;
             found.type = type_name(type);
             found.bounds = use.bounds;
-            found.in_memo = (use.roles & ~unsigned{offset | base}) != 0;
+            found.divides = (use.roles & divides) != 0;
+            found.in_memo = (use.roles & ~unsigned{offset | base | divides}) != 0;
             // An exact value of these changes what a block does; of the others only how long it does it.
             const bool exact = (use.roles & (bounds_index | stride | trip_count)) != 0 ||
                                (use.roles & (shapes_guard | shortens_loop)) == 0;

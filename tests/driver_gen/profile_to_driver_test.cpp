@@ -73,6 +73,12 @@ GLOBAL void pairs(float* out, const float* a, int n) {
     for (int k = 0; k < 16; k++) s += a[to * 64 + k] * a[from * 64 + k];
     out[i] = s;
 }
+GLOBAL void normalise(float* o, const float* a, const float* mean, int n, int c, int h, int w) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n * c * h * w) return;
+    int y = i / w % h;
+    o[i] = a[i] - mean[i / w / h % c] + (y > 0 ? a[i - w] : 0);
+}
 GLOBAL void strided(float* o, const float* a, int n, int every, int of_a) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) o[i * every] = a[i * of_a] + 1;
@@ -253,6 +259,22 @@ TEST_F(ProfileToDriver, PairsOfFewAreAsWellKnownAsPairsOfMany) {
         }
         EXPECT_FALSE(is_doubtful(*fits, {double(n), double(threads)}, 2)) << n;
     }
+}
+
+// The guard is a product of four sizes: they are planned so that it bounds indices all the same.
+TEST_F(ProfileToDriver, AProductOfManySizesBoundsTheIndices) {
+    const analysis::KernelDescription& normalise = kernel("normalise");
+    const auto profile = profiler::profile_kernel(normalise, *backend_, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    for (const profiler::ProfilePoint& point : profile->points)
+        EXPECT_EQ(point.data[4], point.data[0] * point.data[1] * point.data[2] * point.data[3]);
+    const auto fits = fit_kernel(*profile);
+    ASSERT_TRUE(fits);
+    const std::vector<double> data{32, 64, 56, 56, 32 * 64 * 56 * 56};
+    EXPECT_FALSE(fits->uncertain(data));
+    expect_near(
+        normalise, *profile, *fits, data, {32 * 64 * 56 * 56, 1, 1}, {{64, 1, 1}, {256, 1, 1}, {1024, 1, 1}},
+        {{Metric::warp_instructions, 0.05}, {Metric::load_requests, 0.05}, {Metric::store_sectors, 0.01}});
 }
 
 // Loops that are never entered, launches of nothing.

@@ -137,6 +137,39 @@ TEST(ProfileKernel, WhatAThreadCountsToMayBeFew) {
     EXPECT_GT(least_of(0.01), few_iterations);
 }
 
+// Strides and paddings of filters leave most threads without work where they are large, those of two dimensions only
+// together; what indices are divided by is a dimension, and stays large.
+TEST(ProfileKernel, StepsAreKeptSmall) {
+    KernelDescription kernel = kernel_of({"n", "stride", "padding", "height", "width"});
+    kernel.data[4].divides = true;
+    FakeBackend backend;
+    backend.instructions = [](const auto& a) {
+        const bool inside = a[1] * 4 < a[3] && a[2] < 16;
+        return 20.0 + (inside ? 100.0 : 0) + (a[4] < 8 ? 1000.0 : 0);
+    };
+    const auto profile = profile_kernel(kernel, backend, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    std::array<double, 5> least{1e9, 1e9, 1e9, 1e9, 1e9}, most{};
+    for (const ProfilePoint& point : profile->points)
+        for (std::size_t i = 0; i < least.size() && !point.counts_alone(); ++i) {
+            least[i] = std::min(least[i], point.data[i]);
+            most[i] = std::max(most[i], point.data[i]);
+        }
+    EXPECT_EQ(most[1], 8);
+    EXPECT_EQ(most[2], 8);
+    EXPECT_GE(least[3], 16);
+    EXPECT_GE(least[4], 16);
+}
+
+// A filter of as many rows as columns: its work grows with the square.
+TEST(ProfileKernel, WhatGrowsWithItsSquareIsKeptSmall) {
+    FakeBackend backend;
+    backend.instructions = [](const auto& a) { return 20.0 + 4.0 * a[1] * a[1]; };
+    const auto profile = profile_kernel(kernel_of({"n", "width"}), backend, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    for (const ProfilePoint& point : profile->points) EXPECT_LE(point.data[1], 8);
+}
+
 TEST(ProfileKernel, AddressesAloneMakeAPitch) {
     FakeBackend backend;
     backend.instructions = [](const auto&) { return 20.0; };

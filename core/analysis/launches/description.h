@@ -61,6 +61,7 @@ struct DataParameter {
     // The dimension whose guard compares its global index with this value (j < NJ): the profile ties it to
     // that extent.
     std::optional<Dimension> bounds;
+    bool divides = false;  // indices are taken apart by it: it is a dimension of an array
 };
 
 // A condition that, where true, takes every thread to exit with no memory access, call, trap or unbounded

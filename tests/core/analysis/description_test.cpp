@@ -104,6 +104,7 @@ std::string data_text(const KernelDescription& kernel) {
         if (!data.in_memo) text += "-";
         if (data.coarse_in_memo) text += "~";
         if (data.bounds) text += std::string("<") + "xyz"[static_cast<std::size_t>(*data.bounds)];
+        if (data.divides) text += "/";
     }
     return text;
 }
@@ -136,6 +137,10 @@ constexpr std::string_view data_source = R"(
         while (k < steps && x < limit) { x = x * x + 0.1f; k++; }
         o[i] = k * colour;
     }
+    __global__ void rows(float* o, const float* a, int n, long width, unsigned each, int shift) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) o[i] = a[i % width + (unsigned)i / each + i / 3 + shift];
+    }
     __global__ void sum(float* o, unsigned n) {
         for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) o[i] += 1;
     }
@@ -154,6 +159,9 @@ TEST(DataParameters, AreThoseThatSetTheWork) {
               "param_0+8:s32<x param_0+12:s32 param_0+24:s64- extent.x:u32");
     EXPECT_EQ(data_text(kernel_named(kernels, "escape")),
               "param_1:s32<x param_2:f32~ param_3:u64~ extent.x:u32");
+    // Indices are taken apart by sizes.
+    EXPECT_EQ(data_text(kernel_named(kernels, "rows")),
+              "param_2:s32<x param_3:s64/ param_4:u32/ param_5:s32- extent.x:u32");
     // The index of a grid-stride loop runs on: n is not tied to the extent.
     EXPECT_EQ(data_text(kernel_named(kernels, "sum")), "param_1:u32 extent.x:u32");
 }
@@ -334,7 +342,7 @@ TEST(DescribeFatBinary, ParsesEachImageAndKeepsTheModules) {
     ASSERT_TRUE(described.has_value()) << described.error().text();
     EXPECT_EQ(described->hash, "0123456789abcdef");
     EXPECT_EQ(described->modules.size(), 2u);
-    EXPECT_EQ(described->kernels.size(), 6u);
+    EXPECT_EQ(described->kernels.size(), 7u);
     for (const KernelDescription& kernel : described->kernels) {
         ASSERT_EQ(kernel.images.size(), 2u);
         EXPECT_EQ(kernel.images[0].registers_from, "estimated from PTX");
