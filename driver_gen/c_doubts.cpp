@@ -71,9 +71,11 @@ std::string OtherValuesText::statements(std::size_t place, const FittedMetric& f
             "{4})",
             value(fit.metric), c_literal(range->least_times), all, c_literal(range->times), place);
     }
-    if (std::ranges::find(bounds_, fit.metric, &MetricBound::metric) == bounds_.end())
-        text += line(fmt::format("if (trimtab_is_endless({})) return {};", fitted,
-                                 doubt("TRIMTAB_DOUBT_ERROR", place)));
+    if (const auto most = most_of_mean(fit.metric))
+        known = fmt::format("trimtab_add_range({0}, 1.0, {1}, least + {2}, most + {2})", value(fit.metric),
+                            c_literal(*most), place);
+    text += line(
+        fmt::format("if (trimtab_is_endless({})) return {};", fitted, doubt("TRIMTAB_DOUBT_ERROR", place)));
     std::string is_known = fmt::format("trimtab_is_count({}, slack)", fitted);
     if (has_some(fits_, fit)) {
         is_known = fmt::format("trimtab_is_some({})", fitted);
@@ -142,6 +144,16 @@ std::string OtherValuesText::function(const model::RationalProgram& program, con
            "0;\n}\n\n";
 }
 
+// Of a stride: and not one of the few values that were profiled beside the large ones.
+std::string near_text(const KernelFits& fits, std::size_t stride) {
+    if (!fits.profiled[stride].is_stride || fits.layouts.empty()) return "";
+    std::string values;
+    for (const profiler::SpecialValue& special : fits.special_values())
+        if (special.data == stride)
+            values += fmt::format("{}data[{}] == {:g}", values.empty() ? "" : " || ", stride, special.value);
+    return fmt::format(" && !(({}) && trimtab_layout(data) >= 0)", values);
+}
+
 std::string outside_profile(const KernelFits& fits) {
     std::string sizes, numbers;
     for (std::size_t i = 0; i < fits.profiled.size(); ++i) {
@@ -149,9 +161,7 @@ std::string outside_profile(const KernelFits& fits) {
         const std::string condition =
             parameter.varied
                 ? fmt::format("!(data[{}] >= {}){}", i, c_literal(parameter.is_stride ? parameter.least : 0),
-                              parameter.is_stride && !fits.layouts.empty()
-                                  ? fmt::format(" && !(data[{}] == 1 && trimtab_layout(data) >= 0)", i)
-                                  : "")
+                              near_text(fits, i))
                 : fmt::format("!(data[{0}] >= {1} && data[{0}] <= {2})", i, c_literal(parameter.least),
                               c_literal(parameter.most));
         const bool is_number = parameter.is_number && !parameter.varied;

@@ -51,9 +51,11 @@ std::string CMetrics::fill_function(const std::vector<model::Metric>& metrics, b
     std::vector<model::Metric> asked = metrics;
     const auto ask_others = [&](const std::vector<FittedMetric>& fits) {
         for (const FittedMetric& fit : fits)
-            if (const auto range = least_of(fits_, fit);
-                range && std::ranges::find(metrics, fit.metric) != metrics.end())
+            if (const auto range = none_of(fits_, fit);
+                range && std::ranges::find(metrics, fit.metric) != metrics.end()) {
                 asked.insert(asked.end(), range->others.begin(), range->others.end());
+                if (range->least_times == 0) asked.push_back(model::Metric::warp_instructions);
+            }
     };
     ask_others(fits_.metrics);
     for (const Layout& layout : fits_.layouts) ask_others(layout.metrics);
@@ -326,20 +328,23 @@ std::string CMetrics::fit_text(const FittedMetric& fit, std::size_t layout,
     };
     const std::string fitted = fitted_function(fit.metric, layout);
     text += function(fitted, pieces_text(fit.pieces));
-    if (const auto range = least_of(fits_, fit)) {
+    if (const auto range = none_of(fits_, fit)) {
         std::string sum;
         for (const model::Metric other : range->others)
             sum += fmt::format("{}{}(v)", sum.empty() ? "" : " + ", metric_function(other));
-        text +=
-            "/* A request touches one at least. */\n" +
-            function(clamped_name, c_wrapped(fmt::format("const double value = trimtab_clamp({}(v), {}, {});",
-                                                         fitted, c_literal(fit.least), c_literal(fit.most)),
-                                             "    ") +
-                                       "\n" +
-                                       c_wrapped(fmt::format("return value > 0 ? value : {} * ({});",
-                                                             c_literal(range->least_times), sum),
-                                                 "    ") +
-                                       "\n");
+        const auto line = [](const std::string& statement) { return c_wrapped(statement, "    ") + "\n"; };
+        std::string body = line(fmt::format("const double value = trimtab_clamp({}(v), {}, {});", fitted,
+                                            c_literal(fit.least), c_literal(fit.most)));
+        if (range->least_times == 0)
+            body += line(fmt::format("if (value > 0 || {}(v) >= -(1.0 + {} * {})) return value;", fitted,
+                                     c_literal(slack_share),
+                                     fits_.find(model::Metric::warp_instructions) == nullptr
+                                         ? "0.0"
+                                         : metric_function(model::Metric::warp_instructions) + "(v)"));
+        body += line(fmt::format("return value > 0 ? value : {} * ({});", c_literal(range->none_times), sum));
+        text += (range->least_times == 0 ? "/* Of what comes out below 0 no more is known. */\n"
+                                         : "/* A request touches one at least. */\n") +
+                function(clamped_name, body);
     } else {
         text += function(clamped_name, clamped(fitted));
     }

@@ -140,7 +140,7 @@ bool ProgramPrinter::is_fixed_fit(const FittedMetric& fit) const {
         });
     };
     // What comes out below 0 is judged; as none, it is as few as others allow, which a block may change.
-    if (const auto range = least_of(fits_, fit)) {
+    if (const auto range = none_of(fits_, fit)) {
         const auto is_negative = [](const Monomial& monomial) { return monomial.coefficient < 0; };
         if (std::ranges::any_of(fit.pieces, [&](const Piece& piece) {
                 return std::ranges::any_of(piece.numerator, is_negative);

@@ -17,16 +17,17 @@ namespace {
 // A lane's access lies in one sector and takes a pass of its own at worst; a line has four sectors; what a warp does takes an instruction.
 std::vector<MetricBound> all_bounds() {
     std::vector<MetricBound> all{
-        {Metric::load_lines, 32, {Metric::load_requests}, 1},
-        {Metric::load_sectors, 32, {Metric::load_requests}, 1},
+        {Metric::load_lines, 32, {Metric::load_requests}, 1, 1},
+        {Metric::load_sectors, 32, {Metric::load_requests}, 1, 1},
         {Metric::load_lines, 1, {Metric::load_sectors}},
         {Metric::load_sectors, 4, {Metric::load_lines}},
-        {Metric::store_lines, 32, {Metric::store_requests, Metric::atomic_requests}, 1},
-        {Metric::store_sectors, 32, {Metric::store_requests, Metric::atomic_requests}, 1},
+        {Metric::store_lines, 32, {Metric::store_requests, Metric::atomic_requests}, 1, 1},
+        {Metric::store_sectors, 32, {Metric::store_requests, Metric::atomic_requests}, 1, 1},
         {Metric::store_lines, 1, {Metric::store_sectors}},
         {Metric::store_sectors, 4, {Metric::store_lines}},
-        {Metric::shared_wavefronts, 32, {Metric::shared_requests}, 1},
-        {Metric::store_partial_sectors, 1, {Metric::store_sectors}},
+        {Metric::shared_wavefronts, 32, {Metric::shared_requests}, 1, 1},
+        // All of them, or none: half.
+        {Metric::store_partial_sectors, 1, {Metric::store_sectors}, 0, 0.5},
     };
     for (const Metric part :
          {Metric::fp32_instructions, Metric::fp64_instructions, Metric::integer_instructions,
@@ -54,11 +55,19 @@ std::optional<MetricBound> range_of(const KernelFits& fits, Metric metric) {
     return std::nullopt;
 }
 
-std::optional<MetricBound> least_of(const KernelFits& fits, const FittedMetric& fit) {
+std::optional<MetricBound> none_of(const KernelFits& fits, const FittedMetric& fit) {
     if (!(fit.most > 0)) return std::nullopt;
     auto range = range_of(fits, fit.metric);
-    if (range && range->least_times == 0) return std::nullopt;
+    if (range && range->none_times == 0) return std::nullopt;
     return range;
+}
+
+std::optional<double> most_of_mean(Metric metric) {
+    // Of what a warp's instructions do not wait for, more than what it has in flight at any time hides nothing.
+    constexpr double most_in_flight = 16;
+    if (metric == Metric::active_lanes) return 32;
+    if (metric == Metric::instruction_parallelism) return most_in_flight;
+    return std::nullopt;
 }
 
 bool has_some(const KernelFits& fits, const FittedMetric& fit) {
@@ -89,8 +98,7 @@ std::expected<OtherValues, std::uint32_t> other_values(const KernelFits& fits, c
     };
     OtherValues others{.least = 1, .most = 1, .times = trimtab_may_be_times};
     const std::vector<MetricBound> bounds = metric_bounds(fits);
-    if (std::ranges::find(bounds, fit.metric, &MetricBound::metric) == bounds.end() &&
-        trimtab_is_endless(fits.fitted(fit.pieces, data, x, y, z)))
+    if (trimtab_is_endless(fits.fitted(fit.pieces, data, x, y, z)))
         return std::unexpected(TRIMTAB_DOUBT_ERROR);
     if (has_some(fits, fit)) {
         double last = 0;
@@ -105,10 +113,12 @@ std::expected<OtherValues, std::uint32_t> other_values(const KernelFits& fits, c
             return std::unexpected(TRIMTAB_DOUBT_NO_COUNT);
     } else if (!trimtab_is_count(fits.fitted(fit.pieces, data, x, y, z), slack)) {
         const auto range = range_of(fits, fit.metric);
-        if (!range) return std::unexpected(TRIMTAB_DOUBT_NO_COUNT);
-        const double sum = sum_of(range->others);
-        if (!trimtab_add_range(value, range->least_times * sum, trimtab_times(range->times, threads) * sum,
-                               &others.least, &others.most))
+        const auto most = most_of_mean(fit.metric);
+        if (!range && !most) return std::unexpected(TRIMTAB_DOUBT_NO_COUNT);
+        const double sum = range ? sum_of(range->others) : 1;
+        const double first = most ? 1 : range->least_times * sum,
+                     last = most ? *most : trimtab_times(range->times, threads) * sum;
+        if (!trimtab_add_range(value, first, last, &others.least, &others.most))
             return std::unexpected(TRIMTAB_DOUBT_NO_COUNT);
     }
     if (!fit.exact) others.most = std::max(others.most, 1 + fit.quality.held_out_max_error);

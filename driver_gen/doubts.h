@@ -20,13 +20,16 @@ struct MetricBound {
     double times = 1;
     std::vector<model::Metric> others;
     double least_times = 0;  // and at least this many times
+    double none_times = 0;   // what comes out as none is taken for so many times
 };
 // Those of which every metric has a fit.
 [[nodiscard]] std::vector<MetricBound> metric_bounds(const KernelFits& fits);
 // What it is of what it belongs to: sectors of requests, partial ones of sectors. None: of instructions alone.
 [[nodiscard]] std::optional<MetricBound> range_of(const KernelFits& fits, model::Metric metric);
-// The same, where that is at least something: what comes out as none is as few as this allows.
-[[nodiscard]] std::optional<MetricBound> least_of(const KernelFits& fits, const FittedMetric& fit);
+// The same, where something is known of what comes out as none.
+[[nodiscard]] std::optional<MetricBound> none_of(const KernelFits& fits, const FittedMetric& fit);
+// A mean of at least one, and at most this; none: it is a count.
+[[nodiscard]] std::optional<double> most_of_mean(model::Metric metric);
 // Of the launch's shape or footprint, and never none: from 1 to as many as the block's threads, the launch's blocks or the
 // sectors of all its warps.
 [[nodiscard]] bool has_some(const KernelFits& fits, const FittedMetric& fit);

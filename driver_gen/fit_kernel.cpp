@@ -212,6 +212,12 @@ Values special_values(const Profile& profile, const ProfilePoint& point) {
     return values;
 }
 
+// Is the stride at this place of D one of those values there?
+bool is_near(const Profile& profile, const ProfilePoint& point, std::size_t stride) {
+    return std::ranges::any_of(special_values(profile, point),
+                               [&](const profiler::SpecialValue& special) { return special.data == stride; });
+}
+
 bool has_stride(const Profile& profile, const Values& values) {
     return std::ranges::any_of(values, [&](const profiler::SpecialValue& special) {
         return std::ranges::find(profile.strides, special.data) != profile.strides.end();
@@ -303,7 +309,7 @@ std::expected<KernelFits, Error> fit_kernel(const Profile& profile, const FitOpt
         parameter.is_stride = std::ranges::find(profile.strides, i) != profile.strides.end();
         for (const ProfilePoint& point : profile.points) {
             // Of strides count those that tell what requests touch.
-            if (parameter.is_stride && (point.data[i] == 1 || point.counts_alone())) continue;
+            if (parameter.is_stride && (point.counts_alone() || is_near(profile, point, i))) continue;
             parameter.least = std::min(parameter.least, point.data[i]);
             parameter.most = std::max(parameter.most, point.data[i]);
         }

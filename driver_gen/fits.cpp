@@ -104,22 +104,29 @@ double KernelFits::evaluate(model::Metric metric, std::span<const double> data, 
                             double z) const {
     const FittedMetric* fit = find(metric, data);
     if (fit == nullptr) return 0;
-    const double value = clamped(fitted(fit->pieces, data, x, y, z), *fit);
+    const double raw = fitted(fit->pieces, data, x, y, z), value = clamped(raw, *fit);
     if (value > 0) return value;
-    const auto range = least_of(*this, *fit);
+    const auto range = none_of(*this, *fit);
     if (!range) return value;
+    // Where it may be none, what is near that is.
+    if (range->least_times == 0 &&
+        raw >= -(1.0 + slack_share * evaluate(model::Metric::warp_instructions, data, x, y, z)))
+        return value;
     double sum = evaluate(range->others[0], data, x, y, z);
     for (std::size_t i = 1; i < range->others.size(); ++i)
         sum = sum + evaluate(range->others[i], data, x, y, z);
-    return range->least_times * sum;
+    return range->none_times * sum;
 }
 
 // The order is that of the printed C (c_doubts.cpp).
 std::uint32_t KernelFits::outside(std::span<const double> data) const {
     const bool is_of_layout = layout_of(data).has_value();
+    const std::vector<SpecialValue> values = special_values();
     for (std::size_t i = 0; i < profiled.size() && i < data.size(); ++i) {
         if (!profiled[i].varied && profiled[i].is_number) continue;
-        const bool is_near = profiled[i].is_stride && is_of_layout && data[i] == 1;
+        const bool is_near =
+            profiled[i].is_stride && is_of_layout &&
+            std::ranges::find(values, SpecialValue{static_cast<std::uint32_t>(i), data[i]}) != values.end();
         if (profiled[i].varied && !is_near && !(data[i] >= (profiled[i].is_stride ? profiled[i].least : 0)))
             return TRIMTAB_DOUBT(TRIMTAB_DOUBT_TOO_SMALL, i);
         if (!profiled[i].varied && !(data[i] >= profiled[i].least && data[i] <= profiled[i].most))

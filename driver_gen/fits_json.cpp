@@ -237,7 +237,7 @@ json to_json(const KernelFits& fits) {
         for (const FittedMetric& fit : layout.metrics) own.push_back(metric_json(fit));
         json near = json::array(), values = json::array();
         for (const SpecialValue& special : layout.values)
-            if (fits.profiled[special.data].is_stride)
+            if (fits.profiled[special.data].is_stride && special.value == 1)
                 near.push_back(special.data);
             else
                 values.push_back({special.data, special.value});

@@ -14,6 +14,8 @@ using model::Metric;
 // Of the budget: a probe that runs more is so dear that the points of a whole plan could not be paid.
 constexpr double dear_share = 1.0 / 8;
 
+constexpr std::array colours{2.0, 3.0, 4.0};
+
 // Of a warp whose lanes go different ways, only those that do something count.
 double lane_work(const Measurement& measured) {
     return value(measured, Metric::warp_instructions) * std::max(1.0, value(measured, Metric::active_lanes));
@@ -78,17 +80,25 @@ void KernelProfiler::find_layouts() {
     };
     const std::vector<double> base = planner_.apart(planner_.data_at(0), 32);
     profile_.strides = find_strides(planner_, base, probe_layout);
-    planner_.set_layouts(usual_layouts(profile_.strides, base, probe_layout));
+    std::vector<Planner::Layout> layouts = usual_layouts(profile_.strides, base, probe_layout);
+    // Points in a plane or in space, colours: their coordinates lie side by side.
+    if (profile_.strides.size() == 1 && base[profile_.strides[0]] > colours.back())
+        for (const double few : colours) {
+            profile_.special.push_back({.data = profile_.strides[0], .value = few});
+            layouts.push_back({profile_.special.back()});
+        }
+    planner_.set_layouts(std::move(layouts));
 }
 
 // Flags and modes: the kernel does something else at a few small values, and the same at all others.
 void KernelProfiler::find_special() {
-    constexpr std::size_t most_values = 3, most_together = 7;
+    constexpr std::size_t most_values = 3, most_together = 5;
     // Of a size: what may be a mode's number, and what must be like any other one.
     constexpr std::array modes{0.0, 1.0, 2.0, 3.0}, others{16.0, 4.0, 5.0, 8.0};
     const std::vector<double> base = planner_.data_at(0);
     const Measured before = probe(base);
     if (!before) return;
+    std::vector<SpecialValue> special;
     for (std::uint32_t i = 0; i < base.size(); ++i) {
         const Role role = planner_.roles()[i];
         if (description_.data[i].is_extent || (role != Role::size && role != Role::fixed)) continue;
@@ -108,18 +118,18 @@ void KernelProfiler::find_special() {
             for (const double mode : modes)
                 if (is_special(mode)) found.push_back({.data = i, .value = mode});
         }
-        if (found.size() <= most_values)
-            profile_.special.insert(profile_.special.end(), found.begin(), found.end());
+        if (found.size() <= most_values) special.insert(special.end(), found.begin(), found.end());
     }
+    profile_.special.insert(profile_.special.end(), special.begin(), special.end());
+    std::ranges::sort(profile_.special);
     // One of an argument's values, alone and with those of other arguments.
     std::vector<Planner::Values> all{{}};
     std::size_t without_this = 1;
-    for (std::size_t s = 0; s < profile_.special.size(); ++s) {
-        const SpecialValue& special = profile_.special[s];
-        if (s > 0 && special.data != profile_.special[s - 1].data) without_this = all.size();
+    for (std::size_t s = 0; s < special.size(); ++s) {
+        if (s > 0 && special[s].data != special[s - 1].data) without_this = all.size();
         for (std::size_t k = 0; k < without_this; ++k) {
             all.push_back(all[k]);
-            all.back().push_back(special);
+            all.back().push_back(special[s]);
         }
     }
     std::ranges::sort(all, {},
@@ -129,32 +139,40 @@ void KernelProfiler::find_special() {
     planner_.set_special(std::move(all));
 }
 
-// The stride of a filter, its dilation or padding: where they are large, most threads find nothing to do. Those of two
-// dimensions may have to be small together.
+// The stride of a filter, its dilation or padding: where they are large, most threads find nothing to do, and those of two
+// dimensions may have to be small together. All are small at first; what does not take work away becomes large again.
 void KernelProfiler::find_steps() {
-    constexpr double few = 2, as_much = 0.99, more_work = 1.5;
+    constexpr double few = 2, more_work = 1.5;
     const std::vector<double> base = planner_.data_at(0);
-    std::vector<double> small = base;
-    Measured work = probe(small);
+    std::vector<std::size_t> steps;
+    std::vector<double> data = base;
+    for (std::size_t i = 0; i < base.size(); ++i)
+        if (planner_.roles()[i] == Role::size && !description_.data[i].divides && base[i] > few) {
+            steps.push_back(i);
+            data = planner_.with(std::move(data), i, few);
+        }
+    Measured work = probe(data);
     if (!work) return;
-    std::vector<std::size_t> tried;
-    for (std::size_t i = 0; i < base.size(); ++i) {
-        if (planner_.roles()[i] != Role::size || description_.data[i].divides || base[i] <= few) continue;
-        const std::vector<double> smaller = planner_.with(small, i, few);
-        const Measured changed = probe(smaller);
-        if (!changed || value(*changed, Metric::active_blocks) == 0 ||
-            lane_work(*changed) < as_much * lane_work(*work))
-            continue;
-        small = smaller;
-        work = changed;
-        tried.push_back(i);
-    }
-    for (const std::size_t i : tried) {
-        const Measured large = probe(planner_.with(small, i, base[i]));
-        if (large && (lane_work(*work) > more_work * lane_work(*large) ||
-                      value(*work, Metric::load_requests) > more_work * value(*large, Metric::load_requests)))
-            planner_.set_role(i, Role::small);
-    }
+    // First those that bring work: of an array of two rows a filter's stride takes nothing away.
+    for (const double least_gain : {more_work, 1 / more_work})
+        for (std::size_t before = steps.size() + 1; steps.size() < before;) {
+            before = steps.size();
+            std::erase_if(steps, [&](std::size_t i) {
+                const std::vector<double> larger = planner_.with(data, i, base[i]);
+                const Measured changed = probe(larger);
+                if (!changed || value(*changed, Metric::active_blocks) == 0) return false;
+                const double lanes = lane_work(*changed) / lane_work(*work),
+                             loads = (1 + value(*changed, Metric::load_requests)) /
+                                     (1 + value(*work, Metric::load_requests));
+                if (least_gain > 1 ? std::max(lanes, loads) < least_gain
+                                   : std::min(lanes, loads) < least_gain)
+                    return false;
+                data = larger;
+                work = changed;
+                return true;
+            });
+        }
+    for (const std::size_t i : steps) planner_.set_role(i, Role::small);
 }
 
 // What does each parameter do to a few blocks? A parameter that makes work grow beyond all measure is kept
@@ -176,6 +194,13 @@ std::expected<void, Error> KernelProfiler::find_roles() {
             if (planner_.roles()[earlier] == Role::small) planner_.set_role(earlier, Role::size);
         before = probe(planner_.data_at(0));
         if (!before) return std::unexpected(failed(before.error()));
+    }
+    // None of them alone: threads run on as far as a product of several says.
+    if (!before && before.error().limit) {
+        for (std::size_t i = 0; i < base.size(); ++i)
+            if (planner_.roles()[i] == Role::small) planner_.set_role(i, Role::size);
+        while (!before && before.error().limit && planner_.shrink_bounds())
+            before = probe(planner_.data_at(0));
     }
     // At such sizes the plan could not be paid (find_cost()), and neither can what is found out here.
     while (before &&

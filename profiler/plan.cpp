@@ -77,8 +77,7 @@ double Planner::value_at(std::size_t parameter, std::size_t level) const {
 double Planner::any_value_at(std::size_t parameter, std::size_t level) const {
     const bool aligned = is_aligned();
     bool total = false;
-    for (std::size_t d = 0; d < 3; ++d)
-        total = total || (description_.reads_total(d) && !annotation_.states_grid());
+    for (std::size_t d = 0; d < 3; ++d) total = total || (runs_on(d) && !annotation_.states_grid());
     const DataParameter& data = description_.data[parameter];
     switch (roles_[parameter]) {
         case Role::extent:
@@ -98,7 +97,7 @@ double Planner::any_value_at(std::size_t parameter, std::size_t level) const {
         case Role::part:
             return std::floor(level_size(options_, level, false) * scales_[parameter] / 4);
         case Role::small:
-            return small_level(level);
+            return std::min(small_level(level), most_[parameter]);
         case Role::exponent:
             return exponent_level(level);
         case Role::pitch:
@@ -150,7 +149,8 @@ void Planner::finish(std::vector<double>& data) const {
                 data[i] > extent && data[i] <= extent + 8)
                 extent = data[i];
         extent = std::max(extent, 1.0);
-        if (must_divide(d)) extent = rounded(extent, 32);
+        if (must_divide(d))
+            extent = description_.reads_total(d) ? std::ceil(extent / 32) * 32 : rounded(extent, 32);
         if (of_warps(d)) extent = std::ceil(extent / 32) * 32;
     }
     if (!annotation_.states_grid()) return;

@@ -56,20 +56,25 @@ class Planner {
     // A size of the data that is this many times the others, or such a share of them.
     void set_scale(std::size_t data, double scale) { scales_[data] = scale; }
     [[nodiscard]] double scale(std::size_t data) const { return scales_[data]; }
+    // Of what is small: no more than so much.
+    void set_most(std::size_t data, double most) { most_[data] = most; }
     // Values of the data that are multiples of this alone: vectors are loaded at multiples of it.
     void set_unit(std::size_t data, double unit) { units_[data] = unit; }
     // A size or part that each thread counts to by itself: it is planned as few, too.
     void set_count(std::size_t data) { counts_[data] = true; }
-    // Strides that are 1 together, at further points: neighbours lie side by side there, and far apart elsewhere.
-    using Layout = std::vector<std::size_t>;  // in D
+    // Strides that are 1 together, or one that is a few, at further points: neighbours lie side by side there, or nearly, and
+    // far apart elsewhere.
+    using Layout = std::vector<SpecialValue>;
     void set_layouts(std::vector<Layout> layouts) { layouts_ = std::move(layouts); }
     [[nodiscard]] bool drop_layout();  // the last one; false: there is none
     // At further points, all together each: the kernel does something else there. The first ones matter most.
-    using Values = std::vector<SpecialValue>;
+    using Values = Layout;
     void set_special(std::vector<Values> special) { special_ = std::move(special); }
     [[nodiscard]] bool drop_special();  // likewise
     // All sizes become smaller by half; false where they are as small as they may be.
     bool halve_sizes();
+    // The same of those that bound indices: as many rounds as their product is a thread may run.
+    bool shrink_bounds();
 
     // D with every size at one of the levels (plan_levels.h), extents as the guards ask.
     [[nodiscard]] std::vector<double> data_at(std::size_t level) const;
@@ -95,8 +100,10 @@ class Planner {
     void finish(std::vector<double>& data) const;
     void set_grid_scale();
     void set_thread_factor();
+    void scale_bound_of_product();
     void find_bounds();
     [[nodiscard]] bool is_bounded() const;
+    [[nodiscard]] bool runs_on(std::size_t dimension) const;
     [[nodiscard]] std::optional<double> threads_at(std::size_t level) const;
     [[nodiscard]] PlanOptions bound_options() const;
     [[nodiscard]] std::vector<std::size_t> free_dimensions() const;
@@ -126,6 +133,7 @@ class Planner {
     std::vector<Role> roles_;
     std::vector<double> scales_;  // of D, for sizes, bounds and parts
     std::vector<double> units_;   // of D
+    std::vector<double> most_;    // of D, for small ones
     std::vector<bool> counts_;    // of D
     std::vector<Layout> layouts_;
     std::vector<Values> special_;

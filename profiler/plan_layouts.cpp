@@ -30,13 +30,13 @@ std::vector<std::vector<double>> Planner::layout_data(const Layout& layout,
     std::vector<std::vector<double>> points;
     const auto add = [&](const std::vector<double>& sizes) {
         std::vector<double> data = apart(sizes, alignments[points.size()]);
-        for (const std::size_t stride : layout) data[stride] = 1;
+        for (const SpecialValue& stride : layout) data[stride.data] = stride.value;
         points.push_back(std::move(data));
     };
     for (const std::size_t level : {middle_level, two_level, odd_level}) add(data_at(level));
     std::size_t symbol = 0;
     while (symbol < roles_.size() &&
-           (!is_symbol(symbol) || std::ranges::find(layout, symbol) != layout.end()))
+           (!is_symbol(symbol) || std::ranges::find(layout, symbol, &SpecialValue::data) != layout.end()))
         ++symbol;
     if (symbol < roles_.size()) add(with(data_at(least_level), symbol, value_at(symbol, middle_level)));
     held_out_from = points.size();

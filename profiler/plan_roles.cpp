@@ -19,6 +19,9 @@ using analysis::KernelDescription;
 
 constexpr double smallest_size = 16;
 
+// Radii and steps are a few where arrays are large.
+constexpr double of_count = 1.0 / 8;
+
 }  // namespace
 
 Planner::Planner(const KernelDescription& description, const PlanOptions& options)
@@ -28,6 +31,7 @@ Planner::Planner(const KernelDescription& description, const PlanOptions& option
       roles_(description.data.size(), Role::size),
       scales_(description.data.size(), 1),
       units_(description.data.size(), 1),
+      most_(description.data.size(), std::numeric_limits<double>::infinity()),
       counts_(description.data.size(), false) {
     for (std::size_t d = 0; d < 3; ++d) dimensions_ += description.reads(d) ? 1 : 0;
     if (dimensions_ == 1) thread_factor_ = of_one_dimension;
@@ -44,9 +48,11 @@ Planner::Planner(const KernelDescription& description, const PlanOptions& option
             roles_[i] = Role::part;
         }
         if (annotation_.moves_grid(i) && roles_[i] == Role::size) roles_[i] = Role::bound;
+        if (parameter.counts) scales_[i] = of_count;
     }
     find_bounds();
     set_thread_factor();
+    scale_bound_of_product();
     if (annotation_.is_annotated()) set_grid_scale();
 }
 
@@ -85,9 +91,9 @@ void Planner::find_bounds() {
     for (std::size_t i = 0; i < base.size(); ++i) base[i] = value_at(i, 0);
     const auto bounded = indices(base);
     for (std::size_t d = 0; d < 3; ++d)
-        free_extent_[d] = description_.reads(d) && extents_[d] &&
-                          (annotation_.states_grid() ? annotation_.reads_extent(d)
-                                                     : !bounded[d].end || description_.reads_total(d));
+        free_extent_[d] =
+            description_.reads(d) && extents_[d] &&
+            (annotation_.states_grid() ? annotation_.reads_extent(d) : !bounded[d].end || runs_on(d));
     options_ = usual;
 }
 
@@ -154,6 +160,29 @@ void Planner::set_thread_factor() {
     }
 }
 
+// Indices are taken apart by dimensions (i % w, i / w % h): their bound is the product of these and of others, whatever it
+// is called.
+void Planner::scale_bound_of_product() {
+    constexpr double others = 4, most = 1 << 22;
+    double product = 1;
+    std::vector<std::size_t> bounds;
+    for (std::size_t i = 0; i < roles_.size(); ++i) {
+        if (roles_[i] == Role::bound) bounds.push_back(i);
+        if (description_.data[i].divides && (roles_[i] == Role::size || roles_[i] == Role::part))
+            product *= value_at(i, least_level);
+    }
+    if (dimensions_ != 1 || bounds.size() != 1 || description_.data[bounds[0]].divides || product == 1)
+        return;
+    const double least = value_at(bounds[0], least_level),
+                 share = std::min(others * product / least, most / value_at(bounds[0], most_level));
+    scales_[bounds[0]] *= std::max(1.0, std::floor(share));
+}
+
+// Does a thread go on by the launch's threads? Not where a choice is legal only if none does.
+bool Planner::runs_on(std::size_t dimension) const {
+    return description_.reads_total(dimension) && !description_.needs_one_iteration_a_thread;
+}
+
 PlanOptions Planner::bound_options() const {
     const auto least = static_cast<std::uint32_t>(
         std::max(std::min<double>(options_.least, smallest_size), options_.least / bound_spread_));
@@ -182,6 +211,17 @@ void Planner::set_grid_scale() {
     // A block that is filled in part is one of very many at the sizes of a launch, and one of few here.
     whole_sizes_ = (dimensions_ == 1 && annotation_.states_grid()) ||
                    2 * blocks_at(data_at(four_level)).size() < blocks_at(data_at(0)).size();
+}
+
+bool Planner::shrink_bounds() {
+    if (bound_options().least >= 2 * smallest_size)
+        bound_spread_ *= 2;
+    else if (thread_factor_ > 1)
+        thread_factor_ /= 2;
+    else
+        return false;
+    bound_most_ = 4 * bound_options().least;
+    return true;
 }
 
 bool Planner::halve_sizes() {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "profiler/active_indices.h"
@@ -168,6 +169,18 @@ void KernelProfiler::fit_sizes() {
         if (before != Role::size && before != Role::part) continue;
         planner_.set_role(i, Role::small);
         if (!is_outside()) return;
+        planner_.set_role(i, before);
+    }
+    // A dimension that arrays of the thread's own have room for.
+    for (std::size_t i = 0; i < count; ++i) {
+        const Role before = planner_.roles()[i];
+        if (before != Role::size && before != Role::part) continue;
+        planner_.set_role(i, Role::small);
+        for (const double most : {4.0, 3.0, 2.0}) {
+            planner_.set_most(i, most);
+            if (!is_outside()) return;
+        }
+        planner_.set_most(i, std::numeric_limits<double>::infinity());
         planner_.set_role(i, before);
     }
 }

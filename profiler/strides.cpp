@@ -92,9 +92,10 @@ std::vector<Planner::Layout> usual_layouts(const std::vector<std::uint32_t>& str
                 !both || !alone[a] || !alone[b] ||
                 !of_different_arrays(far->measurement, *alone[a], *alone[b], both->measurement);
         }
-    std::vector<Planner::Layout> all;  // of indices in `strides`
+    using Indices = std::vector<std::size_t>;  // in `strides`
+    std::vector<Indices> all;
     for (std::uint32_t set = 1; set < 1u << count; ++set) {
-        Planner::Layout layout;
+        Indices layout;
         for (std::size_t i = 0; i < count; ++i)
             if ((set >> i & 1) != 0) layout.push_back(i);
         const bool is_possible = std::ranges::none_of(layout, [&](std::size_t i) {
@@ -103,21 +104,24 @@ std::vector<Planner::Layout> usual_layouts(const std::vector<std::uint32_t>& str
         if (is_possible) all.push_back(std::move(layout));
     }
     // C lays arrays out so that the last stride is 1, Fortran so that the first one is.
-    const auto are_at_end = [&](const Planner::Layout& layout, bool last) {
+    const auto are_at_end = [&](const Indices& layout, bool last) {
         return std::ranges::all_of(layout, [&](std::size_t i) {
             for (std::size_t j = 0; j < count; ++j)
                 if (excludes[i][j] && (last ? j > i : j < i)) return false;
             return true;
         });
     };
-    std::ranges::sort(all, {}, [&](const Planner::Layout& layout) {
+    std::ranges::sort(all, {}, [&](const Indices& layout) {
         const int order = are_at_end(layout, true) ? 0 : are_at_end(layout, false) ? 1 : 2;
         return std::tuple(-static_cast<int>(layout.size()), order, layout);
     });
     if (all.size() > most_layouts) all.resize(most_layouts);
-    for (Planner::Layout& layout : all)
-        for (std::size_t& stride : layout) stride = strides[stride];
-    return all;
+    std::vector<Planner::Layout> layouts;
+    for (const Indices& indices : all) {
+        Planner::Layout& layout = layouts.emplace_back();
+        for (const std::size_t i : indices) layout.push_back({.data = strides[i], .value = 1});
+    }
+    return layouts;
 }
 
 }  // namespace trimtab::profiler

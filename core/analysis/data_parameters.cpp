@@ -379,6 +379,8 @@ std::vector<DataParameter> data_parameters(const SymbolTable& table, const Proof
             found.type = type_name(type);
             found.bounds = use.bounds;
             found.divides = (use.roles & divides) != 0;
+            found.counts = (use.roles & (trip_count | shortens_loop)) != 0 &&
+                           (use.roles & ~unsigned{trip_count | shortens_loop | offset | base}) == 0;
             found.in_memo = (use.roles & ~unsigned{offset | base | divides}) != 0;
             // An exact value of these changes what a block does; of the others only how long it does it.
             const bool exact = (use.roles & (bounds_index | stride | trip_count)) != 0 ||

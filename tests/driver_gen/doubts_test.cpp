@@ -96,10 +96,36 @@ TEST(Doubts, NoLaunchHasMoreThanTheBoundsSay) {
     EXPECT_NEAR(below->least, 8.0 / 31, 1e-12);
     EXPECT_NEAR(below->most, 1.05, 1e-12);
     EXPECT_EQ(others(fits, Metric::load_lines, 64)->least, 1);
-    // A pole: as many as a double holds, for at most 8.
+    // A pole is as many as a double holds: of such a time no bound says anything.
     const auto pole = others(fits, Metric::load_lines, 0);
-    ASSERT_TRUE(pole);
-    EXPECT_LT(pole->least, 1e-300);
+    ASSERT_FALSE(pole);
+    EXPECT_EQ(pole.error(), TRIMTAB_DOUBT_ERROR);
+}
+
+// Whether a store's sectors are whole or partial is not known where their number comes out below 0: half of them are taken
+// to be. A mean is between its ends.
+TEST(Doubts, PartsAndMeansBelowZeroAreAnythingBetweenTheirEnds) {
+    const auto fits = [](double at_zero, double slope) {
+        const std::vector<Monomial> sum{addend(at_zero), addend(slope, {{0, 1}})};
+        KernelFits of = fits_with({metric_of(Metric::warp_instructions, {addend(100)}),
+                                   metric_of(Metric::store_sectors, {addend(8)}),
+                                   metric_of(Metric::instruction_parallelism, sum, 0.05)});
+        of.metrics.back().least = 1;
+        of.metrics.push_back(metric_of(Metric::store_partial_sectors, sum, 0.05));
+        return of;
+    };
+    const KernelFits below = fits(10, -1);
+    const std::vector<double> data{64, 0};
+    EXPECT_EQ(below.evaluate(Metric::store_partial_sectors, data, 32, 1, 1), 4);
+    const auto partial = others(below, Metric::store_partial_sectors, 64);
+    ASSERT_TRUE(partial);
+    EXPECT_EQ(partial->least, 0);
+    EXPECT_EQ(partial->most, 2);
+    const auto parallel = others(below, Metric::instruction_parallelism, 64);
+    ASSERT_TRUE(parallel);
+    EXPECT_EQ(parallel->most, 16);
+    // What is about 0 is 0.
+    EXPECT_EQ(fits(60, -1).evaluate(Metric::store_partial_sectors, data, 32, 1, 1), 0);
 }
 
 TEST(Doubts, OtherContentsOfTheArraysHaveTheirLimits) {

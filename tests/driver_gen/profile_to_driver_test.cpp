@@ -101,6 +101,10 @@ GLOBAL void flagged(const float* x, float* y, int n, bool back, bool negative) {
     if (negative) v += y[i];
     y[i] = v;
 }
+GLOBAL void of_points(float* o, const float* a, int n, int dimensions, int d) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) o[i] = a[i * dimensions + d] + 1;
+}
 GLOBAL void mean_of_four(double* out, const double* in, long long h, long long w, long long out_row,
                          long long out_col, long long in_row, long long in_col) {
     long long y = 1 + blockIdx.y * (long long)blockDim.y + threadIdx.y;
@@ -302,6 +306,26 @@ TEST_F(ProfileToDriver, StridesBelowTheProfileAreNotKnown) {
     EXPECT_EQ(fits_from_json(to_json(*fits), "strided").value(), *fits);
     // A row's length is no stride: what a thread does goes with it.
     EXPECT_TRUE(profiler::profile_kernel(kernel("product"), *backend_, {})->strides.empty());
+}
+
+// Coordinates of points in a plane or in space, and colours, share sectors with their neighbours'.
+TEST_F(ProfileToDriver, StridesOfAFewAreProfiledToo) {
+    const analysis::KernelDescription& points = kernel("of_points");
+    const auto profile = profiler::profile_kernel(points, *backend_, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    const auto fits = fit_kernel(*profile);
+    ASSERT_TRUE(fits);
+    // D: n, dimensions, d, extent.x.
+    for (const double dimensions : {1, 2, 3, 4, 1000}) {
+        SCOPED_TRACE(dimensions);
+        const std::vector<double> data{100'000, dimensions, 0, 100'000};
+        EXPECT_FALSE(fits->uncertain(data));
+        expect_near(
+            points, *profile, *fits, data, {100'000, 1, 1}, {{64, 1, 1}, {256, 1, 1}},
+            {{Metric::load_requests, 1e-9}, {Metric::load_sectors, 0.02}, {Metric::store_sectors, 0.02}});
+    }
+    EXPECT_TRUE(fits->uncertain(std::vector<double>{100'000, 5, 0, 100'000}));
+    EXPECT_EQ(fits_from_json(to_json(*fits), "points").value(), *fits);
 }
 
 // Neighbours lie side by side in each array, in the one that is read, in the one that is written, or in none.

@@ -182,9 +182,15 @@ TEST(ProfileKernel, AddressesAloneMakeAPitch) {
     for (const ProfilePoint& point : profile->points)
         if (point.data[1] == 1)
             near++;
-        else
+        else if (point.data[1] > 4)
             EXPECT_GE(point.data[1], point.data[0]);
     EXPECT_GT(near, 10u);
+    // Coordinates of points and colours, too.
+    EXPECT_EQ(profile->special, (std::vector<SpecialValue>{{1, 2}, {1, 3}, {1, 4}}));
+    for (const SpecialValue& few : profile->special)
+        EXPECT_GT(std::ranges::count_if(
+                      profile->points, [&](const ProfilePoint& point) { return point.data[1] == few.value; }),
+                  10);
     EXPECT_GT(profile->points.size(), 2 * near);
 }
 

@@ -47,6 +47,19 @@ int main() {
     write("words.cu", R"(
 #include <cmath>
 #include <cstdio>
+#if __CUDACC__
+#define SHARED __shared__
+#endif
+extern "C" __host__ __device__ void __assertfail(const char *, const char *, unsigned, const char *, size_t);
+template <class T> struct Pair;
+struct Whole {
+    int x;
+  public:
+    Whole(int = 0);
+};
+__host__ __device__ Whole::Whole(int y) : x(y) {}
+template <class T> T thrice(T x);
+template <class T> __host__ __device__ T thrice(T x) { return 3 * x; }
 template <class T> struct Pair {
     T x;
     __device__ T plus(T) const;
@@ -65,7 +78,10 @@ __global__ void apply(float *p) {
     auto thread = threadIdx;
     const auto block = blockDim;
     Pair<float> pair(p[thread.x]);
-    p[thread.x] = pair.plus(1) + pair.value() + One::of(2) + twice(3) + block.x;
+    SHARED Whole wholes[32];
+    wholes[thread.x] = Whole(1);
+    if (p[thread.x] > 1e6f) __assertfail("large", __FILE__, __LINE__, "apply", 1);
+    p[thread.x] = pair.plus(1) + pair.value() + One::of(2) + twice(3) + block.x + thrice(wholes[thread.x].x);
     if (thread.x == 0) p[0] = __tanhf(.5f);
 }
 int main() {
@@ -74,7 +90,7 @@ int main() {
     for (int i = 0; i < 32; ++i) p[i] = i;
     apply<<<1, 32>>>(p);
     bool good = cudaDeviceSynchronize() == cudaSuccess && Pair<int>(4).value() == 4 && twice(4) == 8;
-    for (int i = 1; i < 32; ++i) good &= p[i] == 2 * i + 1 + 3 + 6 + 32;
+    for (int i = 1; i < 32; ++i) good &= p[i] == 2 * i + 1 + 3 + 6 + 32 + 3;
     puts(good && std::fabs(p[0] - std::tanh(.5)) < 1e-3 ? "PASS" : "FAIL");
 }
 )");

@@ -104,6 +104,39 @@ TEST(RefusedForms, DefinitionsGetTheWordsOfTheirDeclarations) {
     std::filesystem::remove(file);
 }
 
+TEST(RefusedForms, DeclarationsGetTheWordsOfTheirDefinitions) {
+    const auto before = RefusedForm::no_word_before;
+    EXPECT_EQ(changed("struct A { A(); explicit A(int); };", before, {{1, 26}}),
+              "struct A { A(); __host__ __device__ explicit A(int); };");
+    EXPECT_EQ(changed("class A { public: A(int); };", before, {{1, 19}}),
+              "class A { public: __host__ __device__ A(int); };");
+    EXPECT_EQ(changed("__device__ int f();", RefusedForm::no_host_word_before, {{1, 16}}),
+              "__host__ __device__ int f();");
+    EXPECT_EQ(
+        changed("extern \"C\" __host__ __device__ void f();", RefusedForm::host_word_too_many, {{1, 37}}),
+        "extern \"C\"          __device__ void f();");
+    EXPECT_EQ(changed("BOTH void f();", RefusedForm::host_word_too_many, {{1, 11}}), "refused");
+    const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "lib" / "clang";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "clangs.h") << "x";
+    std::ofstream(folder / ".." / "users.cu") << "x";
+    const std::string clangs = std::filesystem::canonical(folder / "clangs.h").string(),
+                      users = std::filesystem::canonical(folder / ".." / "users.cu").string();
+    const auto said = [&](const std::string& words, const std::string& place) {
+        const std::string error = users + ":3:4: error: __host__ __device__ function 'f' cannot overload " +
+                                  words + " function 'f'\n" + place +
+                                  ":1:2: note: previous declaration is here\n";
+        const auto refusal = refusal_in(error);
+        return refusal ? std::pair(refusal->form, refusal->places.begin()->second.front())
+                       : std::pair(RefusedForm::copied_built_in, SourcePlace{});
+    };
+    EXPECT_EQ(said("__host__", users), (std::pair{RefusedForm::no_word_before, SourcePlace{1, 2}}));
+    EXPECT_EQ(said("__device__", users), (std::pair{RefusedForm::no_host_word_before, SourcePlace{1, 2}}));
+    EXPECT_EQ(said("__device__", clangs), (std::pair{RefusedForm::host_word_too_many, SourcePlace{3, 4}}));
+    EXPECT_EQ(said("__host__", clangs).first, RefusedForm::copied_built_in) << "not to be changed";
+    std::filesystem::remove_all(folder / "..");
+}
+
 TEST(RefusedForms, CopiedIndicesHaveTheTypeOfNvcc) {
     const auto copied = RefusedForm::copied_built_in;
     EXPECT_EQ(changed("auto t = threadIdx; auto b =\nblockDim;", copied, {{1, 6}, {1, 26}}),

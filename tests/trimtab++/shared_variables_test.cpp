@@ -33,6 +33,13 @@ TEST(SharedVariables, AreDeclaredAsStorage) {
         "= trimtab_storage_of_b.value;");
 }
 
+TEST(SharedVariables, MayBeDeclaredByAMacro) {
+    EXPECT_EQ(changed("#define SHARED __shared__\nvoid k() {\n    SHARED C t[64], u;\n}", {{3, 14}}),
+              "#define SHARED __shared__\nvoid k() {\n    SHARED  trimtab_unconstructed<C [64]> "
+              "trimtab_storage_of_t; auto& t = trimtab_storage_of_t.value; SHARED  trimtab_unconstructed<C > "
+              "trimtab_storage_of_u; auto& u = trimtab_storage_of_u.value;\n}");
+}
+
 TEST(SharedVariables, OfOtherFormsAreLeftToClang) {
     EXPECT_EQ(changed("__shared__ int a = 3;", {{1, 16}}), "refused");
     EXPECT_EQ(changed("__shared__ struct { int x; } a;", {{1, 30}}), "refused");

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "tools/trimtab++/literals.h"
 #include "tools/trimtab++/shared_variables.h"
+#include "tools/trimtab++/source_text.h"
 #include "tools/trimtab++/word.h"
 
 namespace trimtab::wrapper {
@@ -20,7 +20,7 @@ struct Said {
     RefusedForm form;
     std::string_view begins, contains;
 };
-constexpr std::array<Said, 7> errors{{
+constexpr std::array<Said, 10> errors{{
     {RefusedForm::constructed_shared_variable,
      "error: initialization is not supported for __shared__ variables", ""},
     {RefusedForm::own_template_arguments, "error: function template partial specialization is not allowed",
@@ -31,6 +31,13 @@ constexpr std::array<Said, 7> errors{{
     {RefusedForm::no_host_word, "error: __device__ function ",
      " cannot overload __host__ __device__ function "},
     {RefusedForm::no_word, "error: __host__ function ", " cannot overload __host__ __device__ function "},
+    // At the note below it.
+    {RefusedForm::no_word_before, "error: __host__ __device__ function ",
+     " cannot overload __host__ function "},
+    {RefusedForm::host_word_too_many, "error: __host__ __device__ function ",
+     " cannot overload __device__ function "},
+    {RefusedForm::no_host_word_before, "error: __host__ __device__ function ",
+     " cannot overload __device__ function "},
     {RefusedForm::copied_built_in, "error: call to deleted constructor of '", "__cuda_builtin_"},
 }};
 
@@ -41,16 +48,28 @@ bool is_near_miss(const std::vector<ClangMessage>& messages, std::size_t error) 
     return false;
 }
 
-constexpr std::string_view white_space = " \t\r\n";
+// What the note says that the error is about.
+const ClangMessage* previous_declaration(const std::vector<ClangMessage>& messages, std::size_t error) {
+    for (std::size_t i = error + 1; i < messages.size() && messages[i].text.starts_with("note: "); ++i)
+        if (messages[i].text.starts_with("note: previous declaration is here")) return &messages[i];
+    return nullptr;
+}
 
-// One past the bracket that closes the one at `open`; none where there is none.
-std::optional<std::size_t> past_bracket(std::string_view text, std::size_t open, char opens, char closes) {
-    int depth = 0;
-    for (std::size_t at = open; at < text.size(); ++at) {
-        depth += text[at] == opens ? 1 : text[at] == closes ? -1 : 0;
-        if (depth == 0) return at + 1;
+// Where the form stands that an error tells of; null: it is not this form.
+const ClangMessage* place_of(const std::vector<ClangMessage>& messages, std::size_t error, RefusedForm form) {
+    const ClangMessage* const previous = previous_declaration(messages, error);
+    const bool is_of_clang = previous != nullptr && previous->path.contains("/lib/clang/");
+    switch (form) {
+        case RefusedForm::no_device_word:
+            return is_near_miss(messages, error) ? &messages[error] : nullptr;
+        case RefusedForm::no_word_before:
+        case RefusedForm::no_host_word_before:
+            return is_of_clang ? nullptr : previous;
+        case RefusedForm::host_word_too_many:
+            return is_of_clang ? &messages[error] : nullptr;
+        default:
+            return &messages[error];
     }
-    return std::nullopt;
 }
 
 std::string last_word(std::string_view text) {
@@ -131,44 +150,21 @@ bool give_braces_a_type(std::string& text, std::size_t at) {
     return true;
 }
 
-// Where the declaration of the name at `at` begins, behind a template's header.
-std::optional<std::size_t> begin_of_declaration(const std::string& text, std::size_t at) {
-    std::size_t begin = 0;
-    bool is_at_line_begin = true;
-    for (std::size_t i = 0; i < at;) {
-        const std::size_t end = skip_literal_or_comment(text, i);
-        if (end > i) {
-            if (end > at) return std::nullopt;
-            if (begin == i) begin = end;
-            i = end;
-            continue;
-        }
-        if (text[i] == '#' && is_at_line_begin) {
-            i = std::min(text.find('\n', i), text.size());
-            begin = i;
-            continue;
-        }
-        const bool is_white = white_space.contains(text[i]);
-        is_at_line_begin = text[i] == '\n' || (is_at_line_begin && is_white);
-        const bool ends = text[i] == ';' || text[i] == '{' || text[i] == '}';
-        ++i;
-        if (ends || (is_white && begin == i - 1)) begin = i;
-    }
-    while (text.compare(begin, 8, "template") == 0) {
-        const std::size_t open = text.find('<', begin);
-        const auto past = open < at ? past_bracket(text, open, '<', '>') : std::nullopt;
-        if (!past) return std::nullopt;
-        begin = text.find_first_not_of(white_space, *past);
-    }
-    return begin <= at ? std::optional(begin) : std::nullopt;
-}
-
 Change add_words(std::string_view words) {
     return [words](std::string& text, std::size_t at) {
         const auto begin = begin_of_declaration(text, at);
         if (begin) text.insert(*begin, words);
         return begin.has_value();
     };
+}
+
+bool drop_host_word(std::string& text, std::size_t at) {
+    constexpr std::string_view word = "__host__";
+    const auto begin = begin_of_declaration(text, at);
+    const std::size_t found = begin ? text.find(word, *begin) : std::string::npos;
+    if (found == std::string::npos || found > at) return false;
+    text.replace(found, word.size(), std::string(word.size(), ' '));
+    return true;
 }
 
 // The first of threadIdx, blockIdx, blockDim and gridDim behind `at`: as the type that nvcc gives it.
@@ -208,9 +204,9 @@ std::optional<Refusal> refusal_in(const std::string& messages) {
     for (const Said& said : errors) {
         Refusal refusal{.form = said.form, .places = {}};
         for (std::size_t i = 0; i < all.size(); ++i)
-            if (all[i].text.starts_with(said.begins) && all[i].text.contains(said.contains) &&
-                (said.form != RefusedForm::no_device_word || is_near_miss(all, i)))
-                refusal.places[all[i].path].push_back(all[i].place);
+            if (all[i].text.starts_with(said.begins) && all[i].text.contains(said.contains))
+                if (const ClangMessage* const at = place_of(all, i, said.form))
+                    refusal.places[at->path].push_back(at->place);
         if (!refusal.places.empty()) return refusal;
     }
     return std::nullopt;
@@ -229,7 +225,12 @@ std::optional<std::string> with_accepted_form(const std::string& text, RefusedFo
             return changed_at(text, places, add_words("__device__ "));
         case RefusedForm::no_host_word:
             return changed_at(text, places, add_words("__host__ "));
+        case RefusedForm::no_host_word_before:
+            return changed_at(text, places, add_words("__host__ "));
+        case RefusedForm::host_word_too_many:
+            return changed_at(text, places, drop_host_word);
         case RefusedForm::no_word:
+        case RefusedForm::no_word_before:
             return changed_at(text, places, add_words("__host__ __device__ "));
         case RefusedForm::copied_built_in:
             return changed_at(text, places, give_built_in_its_type);

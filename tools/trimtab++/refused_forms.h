@@ -18,6 +18,9 @@ enum class RefusedForm : std::uint8_t {
     no_device_word,          // a member's definition without the __device__ of its declaration
     no_host_word,            // a definition without the __host__ of its declaration
     no_word,                 // a definition without __host__ __device__
+    no_word_before,          // a declaration without the __host__ __device__ of a later one
+    no_host_word_before,     // a declaration with __device__ only before one with both
+    host_word_too_many,      // __host__ on what clang\'s own headers have for the device
     copied_built_in          // auto i = threadIdx;
 };
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tools/trimtab++/source_text.h"
 #include "tools/trimtab++/word.h"
 
 namespace trimtab::wrapper {
@@ -116,12 +117,12 @@ std::optional<Declaration> read_declaration(std::string_view text) {
 }
 
 // The same declaration with the same line ends.
-std::string rewritten(const Declaration& declaration, std::string_view original) {
+std::string rewritten(const Declaration& declaration, std::string_view original, std::string_view word) {
     std::string text;
     for (const Declarator& declarator : declaration.declarators) {
         const std::string storage = "trimtab_storage_of_" + std::string(declarator.name);
         if (!text.empty()) text += ' ';
-        text += std::string(keyword) + ' ' + std::string(declaration.specifiers) + " trimtab_unconstructed<" +
+        text += std::string(word) + ' ' + std::string(declaration.specifiers) + " trimtab_unconstructed<" +
                 std::string(declaration.type) + ' ' + std::string(declarator.dimensions) + "> " + storage +
                 "; auto& " + std::string(declarator.name) + " = " + storage + ".value;";
     }
@@ -138,19 +139,25 @@ std::optional<std::string> with_unconstructed_variables(const std::string& text,
     for (const SourcePlace& place : places) {
         if (place.line == 0 || place.line > lines.size()) return std::nullopt;
         const std::size_t at = lines[place.line - 1] + place.column - 1;
-        const std::size_t begin = text.rfind(keyword, at);
-        const std::size_t end = text.find(';', at);
-        if (begin == std::string::npos || end == std::string::npos) return std::nullopt;
+        // Where the line does not say it, a macro at the declaration's begin does.
+        const auto statement = begin_of_declaration(text, at);
+        const std::size_t said = text.rfind(keyword, at), end = text.find(';', at);
+        const bool is_said = said != std::string::npos && (!statement || said >= *statement);
+        if ((!is_said && !statement) || end == std::string::npos) return std::nullopt;
+        const std::size_t begin = is_said ? said : *statement;
         declarations.emplace(begin, end + 1);
     }
     std::string changed = text;
     for (auto range = declarations.rbegin(); range != declarations.rend(); ++range) {
         const auto [begin, end] = *range;
         const std::string_view original = std::string_view(text).substr(begin, end - begin);
-        const std::string_view inside = original.substr(keyword.size(), original.size() - keyword.size() - 1);
+        std::size_t word_end = 0;
+        while (word_end < original.size() && is_word(original[word_end])) ++word_end;
+        const std::string_view word = original.substr(0, word_end),
+                               inside = original.substr(word_end, original.size() - word_end - 1);
         const auto declaration = read_declaration(inside);
         if (!declaration) return std::nullopt;
-        changed.replace(begin, end - begin, rewritten(*declaration, original));
+        changed.replace(begin, end - begin, rewritten(*declaration, original, word));
     }
     return changed;
 }

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/base/read_text.h"
-#include "tools/trimtab++/literals.h"
+#include "tools/trimtab++/source_text.h"
 #include "tools/trimtab++/word.h"
 
 namespace trimtab::wrapper {
@@ -89,8 +89,6 @@ std::vector<fs::path> include_folders(const CommandLine& line) {
     }
     return folders;
 }
-
-constexpr std::string_view white_space = " \t\r\n";
 
 // Three times `chevron` from `at` on, with white space between them or not: one past the last; 0 where they are not there.
 std::size_t end_of_three(const std::string& text, std::size_t at, char chevron) {

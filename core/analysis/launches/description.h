@@ -62,6 +62,7 @@ struct DataParameter {
     // that extent.
     std::optional<Dimension> bounds;
     bool divides = false;  // indices are taken apart by it: it is a dimension of an array
+    bool counts = false;   // it decides how often loops run, and scales no index: it is none
 };
 
 // A condition that, where true, takes every thread to exit with no memory access, call, trap or unbounded

@@ -71,6 +71,7 @@ json to_json(const DataParameter& data) {
     object["memo"] = !data.in_memo ? "none" : data.coarse_in_memo ? "coarse" : "exact";
     if (data.bounds) object["bounds"] = dimension_name(static_cast<std::size_t>(*data.bounds));
     if (data.divides) object["divides"] = true;
+    if (data.counts) object["counts"] = true;
     return object;
 }
 
@@ -148,6 +149,7 @@ DataParameter data_from(const JsonValue& value) {
     data.coarse_in_memo = memo == 1;
     if (const auto bounds = value.find("bounds")) data.bounds = dimension_from(*bounds);
     if (const auto divides = value.find("divides")) data.divides = divides->boolean();
+    if (const auto counts = value.find("counts")) data.counts = counts->boolean();
     return data;
 }
 

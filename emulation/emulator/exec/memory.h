@@ -49,7 +49,7 @@ class GlobalMemory {
     }
 };
 
-// For profiling: any address is valid. Pages of 64 KiB appear when first touched and are filled
+// For profiling: any address is valid. Pages of 4 KiB appear when first touched and are filled
 // deterministically from the address. Region i (argument i's) begins at region_base(i); regions are 2^40
 // bytes apart and addresses below a region's base belong to it too.
 class SparseMemory : public GlobalMemory {
@@ -65,7 +65,7 @@ class SparseMemory : public GlobalMemory {
     explicit SparseMemory(std::uint64_t page_limit_bytes = std::uint64_t{4} << 30);
     ~SparseMemory() override;
     [[nodiscard]] static std::uint64_t region_base(std::uint32_t region);
-    void set_fill(std::uint32_t region, Fill fill);
+    void set_fill(std::uint32_t region, Fill fill);  // before anything runs
     [[nodiscard]] Range range_of(std::uint64_t address, Access access) override;
     [[nodiscard]] std::string explain(std::uint64_t address) const override;
 

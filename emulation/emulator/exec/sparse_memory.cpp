@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <bit>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <shared_mutex>
 #include <unordered_map>
+#include <vector>
 
 #include "emulation/emulator/exec/memory.h"
 
 namespace trimtab::emulator {
 namespace {
 
-constexpr std::uint64_t page_bytes = 64u << 10;
+// Accesses a row of an array apart touch a page each, which is filled as a whole.
+constexpr std::uint64_t page_bytes = 4u << 10;
+// Nothing stands at the bottom of the address space, so that a null pointer stays a fault.
+constexpr std::uint64_t null_bytes = 64u << 10;
+constexpr std::size_t first_pages = 4, most_pages = 64, shard_count = 16;
 // Above every host address and the executor's windows.
 constexpr std::uint64_t regions_first = std::uint64_t{1} << 48;
 constexpr std::uint64_t region_bytes = std::uint64_t{1} << 40;
@@ -33,13 +40,29 @@ void fill_with(std::byte* page, std::uint64_t address, const Make& make) {
     for (std::uint64_t i = 0; i < page_bytes / sizeof(T); i++) out[i] = make(mixed(address + i * sizeof(T)));
 }
 
+// A share of all pages, so that workers seldom wait for each other.
+struct Shard {
+    std::mutex mutex;
+    std::unordered_map<std::uint64_t, std::byte*> pages;  // by address / page_bytes
+    std::vector<std::unique_ptr<std::byte[]>> slabs;      // of several pages, ever more
+    std::size_t left = 0, of_slab = first_pages / 2;      // pages of the last slab
+
+    std::byte* new_page() {
+        if (left == 0) {
+            left = of_slab = std::min(2 * of_slab, most_pages);
+            slabs.push_back(std::make_unique_for_overwrite<std::byte[]>(of_slab * page_bytes));
+        }
+        return slabs.back().get() + (of_slab - left--) * page_bytes;
+    }
+};
+
 }  // namespace
 
 struct SparseMemory::State {
     std::uint64_t limit_bytes = 0;
-    mutable std::shared_mutex mutex;
     std::map<std::uint32_t, Fill> fills;
-    std::unordered_map<std::uint64_t, std::unique_ptr<std::byte[]>> pages;  // by address / page_bytes
+    std::array<Shard, shard_count> shards;
+    std::atomic<std::uint64_t> page_count = 0;
 
     [[nodiscard]] Fill fill_of(std::uint64_t address) const {
         if (address < regions_first) return Fill::zero;
@@ -59,25 +82,21 @@ std::uint64_t SparseMemory::region_base(std::uint32_t region) {
 }
 
 void SparseMemory::set_fill(std::uint32_t region, Fill fill) {
-    const std::unique_lock lock(state_->mutex);
     state_->fills[region] = fill;
 }
 
 GlobalMemory::Range SparseMemory::range_of(std::uint64_t address, Access) {
     const std::uint64_t page = address / page_bytes;
     const std::uint64_t first = page * page_bytes;
-    {
-        const std::shared_lock lock(state_->mutex);
-        const auto found = state_->pages.find(page);
-        if (found != state_->pages.end()) return {first, first + page_bytes, found->second.get()};
+    Shard& shard = state_->shards[mixed(page) % shard_count];
+    const std::lock_guard lock(shard.mutex);
+    const auto [found, is_new] = shard.pages.try_emplace(page);
+    if (!is_new) return {first, first + page_bytes, found->second};
+    if (address < null_bytes || (state_->page_count.fetch_add(1) + 1) * page_bytes > state_->limit_bytes) {
+        shard.pages.erase(found);
+        return {};
     }
-    const std::unique_lock lock(state_->mutex);
-    const auto found = state_->pages.find(page);
-    if (found != state_->pages.end()) return {first, first + page_bytes, found->second.get()};
-    // Nothing stands at the bottom of the address space, so that a null pointer stays a fault.
-    if (address < page_bytes || (state_->pages.size() + 1) * page_bytes > state_->limit_bytes) return {};
-    auto bytes = std::make_unique_for_overwrite<std::byte[]>(page_bytes);
-    std::byte* host = bytes.get();
+    std::byte* const host = found->second = shard.new_page();
     switch (state_->fill_of(address)) {
         case Fill::zero:
             std::fill_n(host, page_bytes, std::byte{0});
@@ -108,12 +127,11 @@ GlobalMemory::Range SparseMemory::range_of(std::uint64_t address, Access) {
             fill_with<std::uint64_t>(host, first, [](std::uint64_t x) { return x >> 60; });
             break;
     }
-    state_->pages.emplace(page, std::move(bytes));
     return {first, first + page_bytes, host};
 }
 
 std::string SparseMemory::explain(std::uint64_t address) const {
-    if (address < page_bytes) return "a null pointer, or close to one";
+    if (address < null_bytes) return "a null pointer, or close to one";
     return fmt::format("the limit of {} MiB of touched pages is reached", state_->limit_bytes >> 20);
 }
 

@@ -14,6 +14,9 @@
 #ifndef __NVCC__
 #define __NVCC__ 1
 #endif
+// clang has it without a value.
+#undef __CUDACC__
+#define __CUDACC__ 1
 #ifndef __CUDACC_VER_MAJOR__
 #define __CUDACC_VER_MAJOR__ (CUDART_VERSION / 1000)
 #define __CUDACC_VER_MINOR__ (CUDART_VERSION % 1000 / 10)

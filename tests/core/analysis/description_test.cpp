@@ -105,6 +105,7 @@ std::string data_text(const KernelDescription& kernel) {
         if (data.coarse_in_memo) text += "~";
         if (data.bounds) text += std::string("<") + "xyz"[static_cast<std::size_t>(*data.bounds)];
         if (data.divides) text += "/";
+        if (data.counts) text += "#";
     }
     return text;
 }

@@ -55,6 +55,30 @@ std::vector<float> ramp(std::size_t count) {
     return out;
 }
 
+// Floats moved as unsigned numbers, through the kernel's own variables.
+TEST_F(FrontEnd, NumbersMayBeMovedAsOthers) {
+    const auto program = load(R"(
+        void move(void* to, const void* from) {
+            for (int k = 0; k < 4; k++) ((uint*)to)[k] = ((const uint*)from)[k];
+        }
+        kernel void twice(global float* x) {
+            const size_t first = 4 * get_global_id(0);
+            float four[4], doubled[4];
+            for (int k = 0; k < 4; k++) four[k] = x[first + k];
+            move(doubled, four);
+            for (int k = 0; k < 4; k++) doubled[k] *= 2;
+            move(four, doubled);
+            for (int k = 0; k < 4; k++) x[first + k] = four[k];
+        })");
+    ASSERT_NE(program, nullptr);
+    std::vector<float> x = ramp(128), expected = x;
+    for (float& each : expected) each *= 2;
+    HostMemory memory;
+    const Parameters parameters(memory.add(x));
+    emulator::test::run(*program, memory, "twice", {.grid = {1, 1, 1}, .block = {32, 1, 1}}, parameters);
+    EXPECT_EQ(x, expected);
+}
+
 TEST_F(FrontEnd, ComputesWhatTheProcessorComputes) {
     const auto program = load(R"(
         kernel void mathematics(global const float* x, global float* y, global double* z, uint n) {
