@@ -178,8 +178,8 @@ void KernelProfiler::find_steps() {
 // What does each parameter do to a few blocks? A parameter that makes work grow beyond all measure is kept
 // small; one that changes addresses alone is a pitch; a flag that changes nothing is free.
 std::expected<void, Error> KernelProfiler::find_roles() {
-    constexpr double most_growth =
-        3.3;  // where it is doubled: more than linear, as a filter's width is in two dimensions
+    // Where a size is doubled: more than linear, as a filter's width is in two dimensions.
+    constexpr double most_growth = 3.3;
     matters_.assign(description_.data.size(), false);
     same_work_.assign(description_.data.size(), {});
     std::vector<double> base = planner_.data_at(0);

@@ -213,7 +213,8 @@ std::expected<void, Error> KernelProfiler::find_work() {
     if (!*done)
         return std::unexpected(
             Error{.message = fmt::format(
-                      "kernel {} is not profiled: no thread of it did anything at the planned sizes",
+                      "kernel {} is not profiled: no thread of it did anything at the planned sizes; "
+                      "`trimtab profile -- PROGRAM ...` profiles its real launches",
                       description_.name)});
     return {};
 }
@@ -348,7 +349,8 @@ std::expected<Profile, Error> KernelProfiler::run(const Progress& progress) {
     if (profile_.points.empty())
         return std::unexpected(
             Error{.message = fmt::format(
-                      "kernel {} is not profiled: no warp of it did anything at the planned sizes",
+                      "kernel {} is not profiled: no warp of it did anything at the planned sizes; "
+                      "`trimtab profile -- PROGRAM ...` profiles its real launches",
                       description_.name)});
     if (auto found = find_data_dependence(); !found) return std::unexpected(found.error());
     for (std::size_t i = 0; i < description_.data.size(); ++i)

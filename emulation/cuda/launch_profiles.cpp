@@ -36,7 +36,13 @@ void LaunchProfiles::add(std::string_view device, const TimedLaunch& launch, con
     const std::lock_guard lock(mutex_);
     auto place = records_.find(key);
     if (place == records_.end()) {
-        if (counts == nullptr || records_.size() == most_records) return;
+        if (counts == nullptr) return;
+        std::size_t& of_kernel = of_kernel_[launch.info->name];
+        if (of_kernel == most_of_kernel || records_.size() == most_records) {
+            ++left_out_;
+            return;
+        }
+        ++of_kernel;
         place = records_.try_emplace(key).first;
         place->second.launches = 0;
     }
@@ -60,7 +66,12 @@ void LaunchProfiles::write() {
     for (const auto& [key, record] : records_)
         lines +=
             emulator::to_json(record).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    if (left_out_ != 0)
+        State::instance().say(fmt::format("{} launches have no profile record: {} are kept, {} of one kernel",
+                                          left_out_, most_records, most_of_kernel));
     records_.clear();
+    of_kernel_.clear();
+    left_out_ = 0;
     std::ofstream file(file_, std::ios::binary | std::ios::app);
     file << lines;
 }

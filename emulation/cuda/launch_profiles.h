@@ -26,10 +26,13 @@ class LaunchProfiles {
     void write();
 
   private:
-    static constexpr std::size_t most_records = 1024;
+    // A kernel with very many shapes leaves room for the others.
+    static constexpr std::size_t most_of_kernel = 1024, most_records = 16 * most_of_kernel;
     std::mutex mutex_;
     std::string file_;
     std::map<std::string, emulator::LaunchProfile> records_;
+    std::map<std::string, std::size_t> of_kernel_;
+    std::size_t left_out_ = 0;
 };
 
 // Null without TRIMTAB_PROFILES. The records are written when the program ends.
