@@ -83,9 +83,9 @@ emulator::SparseMemory::Fill memory_fill(const PointerSlot& slot) {
 // Memory is filled from the address, so other contents are to be had in other regions.
 constexpr std::uint32_t regions_a_seed = 512;
 
-// Of pages, which are 64 KiB and made as they are touched. A point that touches more takes seconds, and a build the
+// Of pages, which are made as they are touched. A point that touches more takes seconds, and a build the
 // machine's memory: smaller sizes are looked for in its place, as for tables that end.
-constexpr std::uint64_t most_profiled_bytes = std::uint64_t{512} << 20;
+constexpr std::uint64_t most_profiled_bytes = std::uint64_t{128} << 20;
 
 class MemoryWithTextures : public emulator::SparseMemory {
   public:
