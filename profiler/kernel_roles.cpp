@@ -2,6 +2,7 @@
 #include <array>
 #include <utility>
 
+#include "profiler/arguments.h"
 #include "profiler/kernel_profiler.h"
 #include "profiler/strides.h"
 
@@ -113,7 +114,13 @@ void KernelProfiler::find_special() {
         };
         std::vector<SpecialValue> found;
         if (role == Role::fixed) {
-            if (matters_[i] && is_special(0)) found.push_back({.data = i, .value = 0});
+            // Of a number: what it scales is left out where it is 0.
+            const Measured at_zero = work_at(0);
+            const bool is_number = is_float_type(description_.data[i].type);
+            if (matters_[i] && at_zero && do_other_work(*at_zero, *before) &&
+                (!is_number ||
+                 value(*at_zero, Metric::warp_instructions) < value(*before, Metric::warp_instructions)))
+                found.push_back({.data = i, .value = 0});
         } else if (is_alike(2 * base[i]) && std::ranges::all_of(others, is_alike)) {
             for (const double mode : modes)
                 if (is_special(mode)) found.push_back({.data = i, .value = mode});

@@ -126,9 +126,9 @@ bool Planner::is_symbol(std::size_t parameter) const {
 
 // Pitches and extents follow from the rest.
 void Planner::finish(std::vector<double>& data) const {
-    double widest = 1;
+    double widest = product_bound_ ? options_.least : 1;
     for (std::size_t i = 0; i < data.size(); ++i)
-        if (is_symbol(i) && roles_[i] != Role::small && roles_[i] != Role::exponent)
+        if (is_symbol(i) && roles_[i] != Role::small && roles_[i] != Role::exponent && i != product_bound_)
             widest = std::max(widest, data[i]);
     for (std::size_t i = 0; i < data.size(); ++i)
         if (roles_[i] == Role::pitch) data[i] = std::ceil(widest / units_[i]) * units_[i];

@@ -128,6 +128,7 @@ class Planner {
     double thread_factor_ = 1;  // of sizes that set how many threads there are
     double bound_spread_ = 1;   // by how much lower those begin of which the threads grow faster than they do
     std::uint32_t bound_most_ = std::numeric_limits<std::uint32_t>::max();  // of those
+    std::optional<std::size_t> product_bound_;                              // no row is as wide as that
     bool whole_sizes_ = false;  // the annotation allows few blocks at sizes that are no whole warps
     PlanOptions options_;
     std::vector<Role> roles_;

@@ -48,7 +48,7 @@ Planner::Planner(const KernelDescription& description, const PlanOptions& option
             roles_[i] = Role::part;
         }
         if (annotation_.moves_grid(i) && roles_[i] == Role::size) roles_[i] = Role::bound;
-        if (parameter.counts) scales_[i] = of_count;
+        if (parameter.counts && roles_[i] == Role::size) scales_[i] = of_count;
     }
     find_bounds();
     set_thread_factor();
@@ -163,7 +163,7 @@ void Planner::set_thread_factor() {
 // Indices are taken apart by dimensions (i % w, i / w % h): their bound is the product of these and of others, whatever it
 // is called.
 void Planner::scale_bound_of_product() {
-    constexpr double others = 4, most = 1 << 22;
+    constexpr double others = 16, most = 1 << 22;
     double product = 1;
     std::vector<std::size_t> bounds;
     for (std::size_t i = 0; i < roles_.size(); ++i) {
@@ -176,6 +176,7 @@ void Planner::scale_bound_of_product() {
     const double least = value_at(bounds[0], least_level),
                  share = std::min(others * product / least, most / value_at(bounds[0], most_level));
     scales_[bounds[0]] *= std::max(1.0, std::floor(share));
+    product_bound_ = bounds[0];
 }
 
 // Does a thread go on by the launch's threads? Not where a choice is legal only if none does.
