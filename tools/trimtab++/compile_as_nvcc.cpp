@@ -20,7 +20,7 @@ namespace {
 // does where templates without a word of their own are the device's, too.
 constexpr const char* for_both_sides = "-foffload-implicit-host-device-templates";
 bool misses_templates(const std::string& said) {
-    return said.find("candidate function not viable: call to __host__ function from __") != std::string::npos;
+    return said.contains("candidate function not viable: call to __host__ function from __");
 }
 
 // clang names some twenty errors at a time: a file with more of them is tried as often. A guard against changes that help
