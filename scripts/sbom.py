@@ -22,6 +22,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import uuid
 import zipfile
 
@@ -35,7 +36,14 @@ HEADERS = {"CLI11": "libcli11-dev", "{fmt}": "libfmt-dev", "spdlog": "libspdlog-
 
 
 def run(*words):
-    return subprocess.run(words, capture_output=True, text=True, check=False).stdout
+    """What it prints. 1 is an answer (no such package); anything above is none, and asked again: dpkg's tables may be
+    written just then."""
+    for _ in range(3):
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode in (0, 1):
+            break
+        time.sleep(0.2)
+    return done.stdout
 
 
 @functools.cache
