@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // mbarrier: a barrier in shared memory, in 64 bits whose meaning is ours (PTX ISA: the object is opaque).
 // Lanes act one after the other; a block's warps take turns on one host thread.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "emulation/emulator/exec/handlers.h"
+#include "emulation/emulator/exec/memory.h"
 #include "emulation/emulator/exec/memory_info.h"
 #include "emulation/emulator/exec/program.h"
 #include "emulation/emulator/exec/warp.h"
@@ -147,8 +149,9 @@ const Op* copy_bulk(Warp& w, const Op* op) {
     for (u32 rest = w.mask; rest != 0; rest &= rest - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(rest));
         const u64 bytes = w.lanes<u32>(op->b)[lane];
-        const auto host = [&](const BulkCopy::Place& place, u64 size, u64 alignment) -> std::byte* {
-            const u64 at = address(place, lane);
+        const auto host = [&](const BulkCopy::Place& place, u64 offset, u64 size,
+                              u64 alignment) -> std::byte* {
+            const u64 at = address(place, lane) + offset;
             const bool aligned = at % alignment == 0;
             std::byte* const found = aligned ? w.worker->host_address(w, lane, at, size) : nullptr;
             if (found == nullptr) {
@@ -158,12 +161,19 @@ const Op* copy_bulk(Warp& w, const Op* op) {
             }
             return found;
         };
-        std::byte* const to = host(info.to, bytes, 16);
-        std::byte* const from = to == nullptr ? nullptr : host(info.from, bytes, 16);
-        if (from == nullptr) return nullptr;
-        std::memmove(to, from, bytes);
+        // In pieces within pages: made-up memory is not in one piece.
+        for (u64 done = 0, size = 0; done < bytes; done += size) {
+            const auto left = [&](const BulkCopy::Place& place) {
+                return SparseMemory::page_bytes - (address(place, lane) + done) % SparseMemory::page_bytes;
+            };
+            size = std::min({bytes - done, left(info.to), left(info.from)});
+            std::byte* const to = host(info.to, done, size, done == 0 ? 16 : 1);
+            std::byte* const from = to == nullptr ? nullptr : host(info.from, done, size, done == 0 ? 16 : 1);
+            if (from == nullptr) return nullptr;
+            std::memmove(to, from, size);
+        }
         if (info.barrier.base == no_operand) continue;
-        std::byte* const barrier = host(info.barrier, sizeof(u64), sizeof(u64));
+        std::byte* const barrier = host(info.barrier, 0, sizeof(u64), sizeof(u64));
         if (barrier == nullptr) return nullptr;
         complete_transactions(barrier, static_cast<s64>(bytes));
     }

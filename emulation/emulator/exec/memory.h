@@ -49,7 +49,7 @@ class GlobalMemory {
     }
 };
 
-// For profiling: any address is valid. Pages of 4 KiB appear when first touched and are filled
+// For profiling: any address is valid. Pages appear when first touched and are filled
 // deterministically from the address. Region i (argument i's) begins at region_base(i); regions are 2^40
 // bytes apart and addresses below a region's base belong to it too.
 class SparseMemory : public GlobalMemory {
@@ -62,6 +62,7 @@ class SparseMemory : public GlobalMemory {
         integer,
         integer64
     };  // floats in [0.5, 1.5), integers of 32 and 64 bits in [0, 16)
+    static constexpr std::uint64_t page_bytes = 4u << 10;
     explicit SparseMemory(std::uint64_t page_limit_bytes = std::uint64_t{4} << 30);
     ~SparseMemory() override;
     [[nodiscard]] static std::uint64_t region_base(std::uint32_t region);

@@ -16,8 +16,8 @@
 namespace trimtab::emulator {
 namespace {
 
-// Accesses a row of an array apart touch a page each, which is filled as a whole.
-constexpr std::uint64_t page_bytes = 4u << 10;
+// Accesses a row of an array apart touch a page each, which is filled as a whole: it is small.
+constexpr std::uint64_t page_bytes = SparseMemory::page_bytes;
 // Nothing stands at the bottom of the address space, so that a null pointer stays a fault.
 constexpr std::uint64_t null_bytes = 64u << 10;
 constexpr std::size_t first_pages = 4, most_pages = 64, shard_count = 16;

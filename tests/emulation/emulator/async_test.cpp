@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cstring>
 
 #include "tests/emulation/emulator/fixture.h"
 
@@ -106,6 +107,30 @@ cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;)");
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().kind, Fault::Kind::illegal_address);
     EXPECT_NE(result.error().message.find("cp.async.bulk"), std::string::npos) << result.error().message;
+}
+
+// Made-up memory is in pages: a copy may reach over several.
+TEST(CopyAsync, ABulkCopyReachesOverPages) {
+    const auto program = kernel(std::string(make_barrier) + R"(
+@%p0 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r2], 4096;
+@%p0 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 4096, [%r2];
+mbarrier.arrive.shared.b64 _, [%r2];
+wait: mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2], 0;
+@!%p1 bra wait;
+@%p0 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r3], 4096;
+cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;)");
+    ASSERT_NE(program, nullptr);
+    SparseMemory memory;
+    memory.set_fill(1, SparseMemory::Fill::integer);
+    const u64 in = SparseMemory::region_base(1) + 1040, out = SparseMemory::region_base(2) + 2000;
+    run(*program, memory, "test", {{1, 1, 1}, {32, 1, 1}}, Parameters(in, out));
+    const auto word = [&](u64 address) {
+        const auto range = memory.range_of(address, Access::read);
+        u32 value = 0;
+        std::memcpy(&value, range.host + (address - range.first), sizeof value);
+        return value;
+    };
+    for (u64 at = 0; at < 4096; at += 4) ASSERT_EQ(word(out + at), word(in + at)) << at;
 }
 
 TEST(CopyAsync, SourcesAreCutShortOrIgnored) {
