@@ -89,8 +89,8 @@ std::expected<OtherValues, std::uint32_t> other_values(const KernelFits& fits, c
                                                        std::span<const double> data, double x, double y,
                                                        double z) {
     const auto evaluate = [&](Metric metric) { return fits.evaluate(metric, data, x, y, z); };
-    const double slack = 1.0 + slack_share * evaluate(Metric::warp_instructions),
-                 value = evaluate(fit.metric), threads = x * y * z;
+    const double slack = slack_of(evaluate(Metric::warp_instructions)), value = evaluate(fit.metric),
+                 threads = x * y * z;
     const auto sum_of = [&](const std::vector<Metric>& metrics) {
         double sum = evaluate(metrics[0]);
         for (std::size_t i = 1; i < metrics.size(); ++i) sum = sum + evaluate(metrics[i]);

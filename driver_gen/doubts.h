@@ -40,6 +40,9 @@ inline const std::vector<model::Metric> touching{model::Metric::load_sectors, mo
 
 // Counts that come out below 0 by less than one, and this share of a warp's instructions, are 0.
 inline constexpr double slack_share = 0.05;
+[[nodiscard]] inline double slack_of(double warp_instructions) {
+    return 1.0 + slack_share * warp_instructions;
+}
 
 // As shares of what the fit says; `times`: how much more it may be, where the contents of the arrays decide it.
 struct OtherValues {

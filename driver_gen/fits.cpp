@@ -110,7 +110,7 @@ double KernelFits::evaluate(model::Metric metric, std::span<const double> data, 
     if (!range) return value;
     // Where it may be none, what is near that is.
     if (range->least_times == 0 &&
-        raw >= -(1.0 + slack_share * evaluate(model::Metric::warp_instructions, data, x, y, z)))
+        raw >= -slack_of(evaluate(model::Metric::warp_instructions, data, x, y, z)))
         return value;
     double sum = evaluate(range->others[0], data, x, y, z);
     for (std::size_t i = 1; i < range->others.size(); ++i)

@@ -137,7 +137,8 @@ struct KernelFits {
     [[nodiscard]] double fitted(std::span<const Piece> pieces, std::span<const double> data, double x,
                                 double y, double z) const;
     // Outside what the profile can speak for: a parameter that it knows at one value only has another, a stride is
-    // below what it knows, flags have values that were not profiled together, or no index passes the guards. 0, or TRIMTAB_DOUBT(why, place in data).
+    // below what it knows, flags have values that were not profiled together, or no index passes the
+    // guards. 0, or TRIMTAB_DOUBT(why, place in data).
     [[nodiscard]] std::uint32_t outside(std::span<const double> data) const;
     [[nodiscard]] bool uncertain(std::span<const double> data) const { return outside(data) != 0; }
     // Numbers that reach a branch are none that were profiled: 0, or such a doubt.

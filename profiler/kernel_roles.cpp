@@ -15,6 +15,7 @@ using model::Metric;
 // Of the budget: a probe that runs more is so dear that the points of a whole plan could not be paid.
 constexpr double dear_share = 1.0 / 8;
 
+// Strides that are no array's width: of coordinates and colours.
 constexpr std::array colours{2.0, 3.0, 4.0};
 
 // Of a warp whose lanes go different ways, only those that do something count.
@@ -114,11 +115,11 @@ void KernelProfiler::find_special() {
         };
         std::vector<SpecialValue> found;
         if (role == Role::fixed) {
+            if (!matters_[i]) continue;
             // Of a number: what it scales is left out where it is 0.
             const Measured at_zero = work_at(0);
-            const bool is_number = is_float_type(description_.data[i].type);
-            if (matters_[i] && at_zero && do_other_work(*at_zero, *before) &&
-                (!is_number ||
+            if (at_zero && do_other_work(*at_zero, *before) &&
+                (!is_float_type(description_.data[i].type) ||
                  value(*at_zero, Metric::warp_instructions) < value(*before, Metric::warp_instructions)))
                 found.push_back({.data = i, .value = 0});
         } else if (is_alike(2 * base[i]) && std::ranges::all_of(others, is_alike)) {
@@ -130,7 +131,7 @@ void KernelProfiler::find_special() {
     profile_.special.insert(profile_.special.end(), special.begin(), special.end());
     std::ranges::sort(profile_.special);
     // One of an argument's values, alone and with those of other arguments.
-    std::vector<Planner::Values> all{{}};
+    std::vector<Planner::Layout> all{{}};
     std::size_t without_this = 1;
     for (std::size_t s = 0; s < special.size(); ++s) {
         if (s > 0 && special[s].data != special[s - 1].data) without_this = all.size();
@@ -140,7 +141,7 @@ void KernelProfiler::find_special() {
         }
     }
     std::ranges::sort(all, {},
-                      [](const Planner::Values& values) { return std::pair(values.size(), values); });
+                      [](const Planner::Layout& values) { return std::pair(values.size(), values); });
     all.erase(all.begin());
     if (all.size() > most_together) all.resize(most_together);
     planner_.set_special(std::move(all));

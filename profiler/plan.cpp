@@ -322,7 +322,7 @@ std::vector<PlannedPoint> Planner::points() const {
         const std::vector<std::vector<double>> others = layout_data(layout, held_out_from);
         add_points(others, held_out_from, out);
     }
-    for (const Values& values : special_) {
+    for (const Layout& values : special_) {
         held_out_from = first_held_out;
         const std::vector<std::vector<double>> others = data_with(data, values, held_out_from);
         add_points(others, held_out_from, out);

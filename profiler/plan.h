@@ -68,8 +68,7 @@ class Planner {
     void set_layouts(std::vector<Layout> layouts) { layouts_ = std::move(layouts); }
     [[nodiscard]] bool drop_layout();  // the last one; false: there is none
     // At further points, all together each: the kernel does something else there. The first ones matter most.
-    using Values = Layout;
-    void set_special(std::vector<Values> special) { special_ = std::move(special); }
+    void set_special(std::vector<Layout> special) { special_ = std::move(special); }
     [[nodiscard]] bool drop_special();  // likewise
     // All sizes become smaller by half; false where they are as small as they may be.
     bool halve_sizes();
@@ -116,7 +115,7 @@ class Planner {
     [[nodiscard]] std::vector<std::vector<double>> layout_data(const Layout& layout,
                                                                std::size_t& held_out_from) const;
     [[nodiscard]] std::vector<std::vector<double>> data_with(const std::vector<std::vector<double>>& data,
-                                                             const Values& values,
+                                                             const Layout& values,
                                                              std::size_t& held_out_from) const;
     void add_few(std::vector<PlannedPoint>& out) const;
     void add_points(const std::vector<std::vector<double>>& data, std::size_t held_out_from,
@@ -137,7 +136,7 @@ class Planner {
     std::vector<double> most_;    // of D, for small ones
     std::vector<bool> counts_;    // of D
     std::vector<Layout> layouts_;
-    std::vector<Values> special_;
+    std::vector<Layout> special_;
     std::array<std::optional<std::size_t>, 3> extents_;  // in D
     std::array<bool, 3> free_extent_{};                  // the extent is a size of its own
     std::size_t dimensions_ = 0;                         // that the kernel reads

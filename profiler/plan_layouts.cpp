@@ -45,7 +45,7 @@ std::vector<std::vector<double>> Planner::layout_data(const Layout& layout,
 }
 
 std::vector<std::vector<double>> Planner::data_with(const std::vector<std::vector<double>>& data,
-                                                    const Values& values, std::size_t& held_out_from) const {
+                                                    const Layout& values, std::size_t& held_out_from) const {
     std::vector<std::vector<double>> points;
     std::size_t seen = 0;
     for (std::size_t i = 0; i < data.size(); ++i) {

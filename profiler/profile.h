@@ -6,8 +6,8 @@
 // "ranges": as in fits, "element_bytes": [4], "metrics": [names], "points": [{"data": [..], "box": [x, y, z],
 // "held_out", "values": [..]}], "data_dependent": ["load_requests", ..], "warp_instructions"}, "levels":
 // [{"data": [..], "held_out", "why": "odd: .."}] where they are known, "strides" and "pitches": [indices in "data"],
-// "special": [[index in "data", value], ..] and "left_out", where there are any, and "blocks_cooperate": true where it is. A point's values are in the order of
-// "metrics", null where it has none.
+// "special": [[index in "data", value], ..] and "left_out", where there are any, and "blocks_cooperate": true where it is.
+// A point's values are in the order of "metrics", null where it has none.
 #pragma once
 
 #include <array>

@@ -85,6 +85,9 @@ TEST(RefusedForms, DefinitionsGetTheWordsOfTheirDeclarations) {
     EXPECT_EQ(changed("__device__ int A::g() {}", RefusedForm::no_host_word, {{1, 19}}),
               "__host__ __device__ int A::g() {}");
     EXPECT_EQ(changed("// int A::f() {}", word, {{1, 11}}), "refused");
+    // Places that the text has not, and a header without an end.
+    EXPECT_EQ(changed("int f();", word, {{1, 100}}), "refused");
+    EXPECT_EQ(changed("template <class T> f", word, {{1, 11}}), "refused");
     // Of a member that is declared in another way, clang alone speaks.
     const std::filesystem::path file = std::filesystem::path(testing::TempDir()) / "near_miss.cu";
     std::ofstream(file) << "x";

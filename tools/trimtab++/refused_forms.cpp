@@ -224,7 +224,6 @@ std::optional<std::string> with_accepted_form(const std::string& text, RefusedFo
         case RefusedForm::no_device_word:
             return changed_at(text, places, add_words("__device__ "));
         case RefusedForm::no_host_word:
-            return changed_at(text, places, add_words("__host__ "));
         case RefusedForm::no_host_word_before:
             return changed_at(text, places, add_words("__host__ "));
         case RefusedForm::host_word_too_many:

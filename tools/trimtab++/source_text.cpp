@@ -35,6 +35,7 @@ std::optional<std::size_t> past_bracket(std::string_view text, std::size_t open,
 }
 
 std::optional<std::size_t> begin_of_declaration(const std::string& text, std::size_t at) {
+    if (at >= text.size()) return std::nullopt;
     std::size_t begin = 0;
     bool is_at_line_begin = true;
     for (std::size_t i = 0; i < at;) {
@@ -61,7 +62,7 @@ std::optional<std::size_t> begin_of_declaration(const std::string& text, std::si
         if (text.compare(begin, label.size(), label) == 0 && colon < at && text[colon] == ':')
             begin = text.find_first_not_of(white_space, colon + 1);
     }
-    while (text.compare(begin, 8, "template") == 0) {
+    while (begin < at && text.compare(begin, 8, "template") == 0) {
         const std::size_t open = text.find('<', begin);
         const auto past = open < at ? past_bracket(text, open, '<', '>') : std::nullopt;
         if (!past) return std::nullopt;
