@@ -64,6 +64,22 @@ def check(path, build, stamp):
     return (run.stdout + errors).replace(ROOT + os.sep, "").strip()
 
 
+def of_each_source(database):
+    """The same where several sources are compiled together (TRIMTAB_UNITY): an entry for each of them."""
+    entries = []
+    for entry in database:
+        path = os.path.normpath(os.path.join(entry["directory"], entry["file"]))
+        if os.path.basename(os.path.dirname(path)) != "Unity" or not os.path.exists(path):
+            entries.append(entry)
+            continue
+        command = entry.get("command") or " ".join(entry["arguments"])
+        for source in INCLUDE.findall(read(path)):
+            name = source.decode()
+            entries.append({"directory": entry["directory"], "file": name,
+                            "command": command.replace(entry["file"], name)})
+    return entries
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
@@ -73,7 +89,7 @@ def main():
     build = os.path.abspath(arguments.build)
     try:
         with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
-            database = json.load(file)
+            database = of_each_source(json.load(file))
     except (OSError, ValueError) as problem:
         print(f"check_tidy: {problem}; configure the build first", file=sys.stderr)
         return 3
@@ -84,12 +100,18 @@ def main():
         room = os.path.relpath(path, ROOT).split(os.sep, 1)[0]
         if room in FOLDERS and (not wanted or path in wanted) and os.path.exists(path):
             commands.setdefault(path, entry.get("command") or " ".join(entry["arguments"]))
+    if not commands and not wanted:
+        print(f"check_tidy: {build}/compile_commands.json has no source of the rooms", file=sys.stderr)
+        return 3
     missing = wanted - commands.keys()
     if missing:
         parser.error("not in the build, or not a room's source: " + ", ".join(sorted(missing)))
 
-    stamps = os.path.join(build, "tidy")
+    stamps, commands_folder = os.path.join(build, "tidy"), os.path.join(build, "tidy-commands")
     os.makedirs(stamps, exist_ok=True)
+    os.makedirs(commands_folder, exist_ok=True)
+    with open(os.path.join(commands_folder, "compile_commands.json"), "w", encoding="utf-8") as file:
+        json.dump(database, file)
     version = subprocess.run([TIDY, "--version"], capture_output=True, check=True).stdout
     common = version + read(os.path.join(ROOT, ".clang-tidy"))
     keys = {path: key_of(path, command, common) for path, command in commands.items()}
@@ -101,7 +123,7 @@ def main():
 
     failed, seen = 0, set()
     with concurrent.futures.ThreadPoolExecutor(max(1, arguments.jobs)) as pool:
-        runs = [pool.submit(check, path, build, os.path.join(stamps, keys[path])) for path in todo]
+        runs = [pool.submit(check, path, commands_folder, os.path.join(stamps, keys[path])) for path in todo]
         for path, run in zip(todo, runs):
             findings = run.result()
             if not findings:

@@ -35,6 +35,9 @@ def symbols(path):
 
 def files_of_functions(build):
     """Mangled name -> source files whose object has it."""
+    if next(build.rglob("unity_*_cxx.cxx.o"), None) is not None:
+        sys.exit(f"walk.py: {build} compiles several files together; configure another one with -DTRIMTAB_UNITY=OFF, "
+                 "and name it with --build")
     files = collections.defaultdict(set)
     for path in build.rglob("*.cpp.o"):
         source = re.sub(r"/CMakeFiles/[^/]+\.dir/", "/", str(path))[len(str(build)) + 1 : -2]
@@ -58,9 +61,9 @@ def steps(trace, files, until):
             yield candidates
 
 
-def report(trace, arguments):
+def report(trace, files_of, arguments):
     sequence = []
-    for candidates in steps(trace, files_of_functions(pathlib.Path(arguments.build)), arguments.until):
+    for candidates in steps(trace, files_of, arguments.until):
         # Two libraries may have a function of one name: that of the room where we are.
         here = [file for file in candidates if sequence and room(file) == room(sequence[-1])]
         sequence.append(sorted(here or candidates)[0])
@@ -152,6 +155,7 @@ def main():
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("program", nargs="+")
     arguments = parser.parse_args()
+    files_of = files_of_functions(pathlib.Path(arguments.build))
     with tempfile.NamedTemporaryFile("r") as trace:
         environment = os.environ | {
             "WALK": trace.name,
@@ -168,7 +172,7 @@ def main():
         lines = trace.read().splitlines()
     if done.returncode != 0 or not lines:
         sys.exit(f"walk.py: {arguments.start} was not called {arguments.nth} times")
-    report(lines, arguments)
+    report(lines, files_of, arguments)
 
 
 if __name__ == "__main__":
