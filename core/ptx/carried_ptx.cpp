@@ -9,7 +9,8 @@
 namespace trimtab::ptx {
 namespace {
 
-constexpr std::string_view section_name{".trimtab_ptx", 13};  // with its NUL
+constexpr char section_text[] = ".trimtab_ptx";
+constexpr std::string_view section_name{section_text, sizeof section_text};  // with its NUL
 
 struct Headers {
     Elf64_Ehdr file{};

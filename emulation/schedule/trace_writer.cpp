@@ -2,6 +2,7 @@
 #include "emulation/schedule/trace_writer.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace trimtab::schedule {
 
@@ -101,9 +102,8 @@ void TraceWriter::leave_out_alike(Place at, std::uint32_t loop, const Mark& sinc
         if (open->iteration >= kept_iterations) out_.cut_short[loop] = true;
     }
     const auto more = [&](std::uint64_t now, std::uint64_t then) {
-        return static_cast<std::uint64_t>(static_cast<double>(now - then) * static_cast<double>(iterations) /
-                                              static_cast<double>(seen) +
-                                          0.5);
+        return static_cast<std::uint64_t>(std::llround(
+            static_cast<double>(now - then) * static_cast<double>(iterations) / static_cast<double>(seen)));
     };
     std::vector<std::uint32_t>& entered = out_.entered[at.block][at.warp];
     for (std::size_t s = 0; s < entered.size(); ++s)

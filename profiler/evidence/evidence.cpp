@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -179,7 +180,7 @@ const emulator::check::WrittenNumbers* Trials::numbers(const TrialLaunch& launch
     if (!may_round()) return nullptr;
     if (!numbers_) {
         memory_.restore();
-        (void)execute(launch, nullptr, limit, 0, &numbers_.emplace());
+        std::ignore = execute(launch, nullptr, limit, 0, &numbers_.emplace());
     }
     return &*numbers_;
 }
@@ -195,7 +196,7 @@ bool Trials::depends_on_order(const TrialLaunch& launch, const MemoryImage& expe
     memory_.restore();
     emulator::check::Checker checker({.race = true, .init = true, .sync = true});
     checker.begin_launch();
-    (void)execute(launch, nullptr, limit, 0, &checker);
+    std::ignore = execute(launch, nullptr, limit, 0, &checker);
     checker.end_launch();
     return !checker.reports().empty();
 }
@@ -218,7 +219,7 @@ std::string Trials::difference(const TrialLaunch& launch, const LaunchConfigurat
     if (found && may_round()) {
         const auto* written = numbers(launch, limit);
         memory_.restore();
-        (void)execute(launch, &other, limit, order);
+        std::ignore = execute(launch, &other, limit, order);
         found = compare(memory_, expected, {.numbers = written, .sums = description_.may_reassociate});
     }
     return found ? text_of(*found, memory_, program_, description_) : std::string();

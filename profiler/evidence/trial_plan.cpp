@@ -16,7 +16,6 @@ namespace trimtab::profiler {
 namespace {
 
 using analysis::DataParameter;
-using analysis::Index;
 using analysis::LaunchConfiguration;
 
 using Shape = std::array<std::uint32_t, 3>;

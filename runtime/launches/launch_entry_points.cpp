@@ -25,7 +25,7 @@ struct PlainLaunch {
 template <typename Function, typename Call>
 cudaError_t launch_plain(Call BackendCalls::* member, cudaStream_t default_stream,
                          const PlainLaunch<Function>& given) {
-    const auto& [function, grid, block, arguments, shared_bytes, stream] = given;
+    auto [function, grid, block, arguments, shared_bytes, stream] = given;
     Process& process = Process::instance();
     Loaded& loaded = process.loaded();
     const Call call = loaded.backend.calls().*member;

@@ -162,7 +162,7 @@ class VariantCompile {
                                        "-fplugin=" + source_.tools.macro_plugin, "-Qunused-arguments"});
         if (!assembles) command.insert(command.end(), {"-emit-llvm", "-Xclang", "-disable-llvm-passes"});
         return compile_as_nvcc(
-            source_, std::move(command),
+            source_, command,
             {{"TRIMTAB_MACRO", body.text()}, {"TRIMTAB_MACRO_REPORT", path_of("macro.json")}},
             path_of("body.messages"));
     }

@@ -59,7 +59,7 @@ int refuse(const SelectOptions& options, const LaunchQuestion& question, std::sp
     return fail(ExitCode::no, fmt::format("{}: {}", question.description().demangled, reason));
 }
 
-std::string with_advice(std::string why, std::uint32_t doubt) {
+std::string with_advice(const std::string& why, std::uint32_t doubt) {
     const std::string advice = choosing::doubt_advice(doubt);
     return why + (why.empty() || advice.empty() ? "" : "; ") + advice;
 }

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
+#include <charconv>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "emulation/opencl/layer/enqueue.h"
@@ -84,6 +85,18 @@ cl_program CL_API_CALL create_program(cl_context context, cl_uint count, const c
     return program;
 }
 
+// What "OpenCL 3.0 and the vendor's words" is to __OPENCL_VERSION__: 300. 0: the text is another.
+int version_number(std::string_view text) {
+    constexpr std::string_view prefix = "OpenCL ";
+    if (!text.starts_with(prefix)) return 0;
+    const char* const end = text.data() + text.size();
+    unsigned major = 0, minor = 0;
+    const auto first = std::from_chars(text.data() + prefix.size(), end, major);
+    if (first.ec != std::errc() || first.ptr == end || *first.ptr != '.') return 0;
+    if (std::from_chars(first.ptr + 1, end, minor).ec != std::errc() || major > 99 || minor > 9) return 0;
+    return static_cast<int>(100 * major + 10 * minor);
+}
+
 // Of all its devices, as __OPENCL_VERSION__ has it; 0: it is not one.
 int opencl_version(cl_program program) {
     cl_uint count = 0;
@@ -97,12 +110,11 @@ int opencl_version(cl_program program) {
     int version = 0;
     for (cl_device_id device : devices) {
         std::array<char, 256> text{};
-        int major = 0, minor = 0;
         if (driver().clGetDeviceInfo(device, CL_DEVICE_VERSION, text.size() - 1, text.data(), nullptr) !=
-                CL_SUCCESS ||
-            std::sscanf(text.data(), "OpenCL %d.%d", &major, &minor) != 2)
+            CL_SUCCESS)
             return 0;
-        const int own = 100 * major + 10 * minor;
+        const int own = version_number(text.data());
+        if (own == 0) return 0;
         if (version != 0 && version != own) return 0;
         version = own;
     }

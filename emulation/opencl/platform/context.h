@@ -2,6 +2,7 @@
 // A context: devices that share memory objects and programs.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,7 @@ struct _cl_context : trimtab::opencl::Object {
     trimtab::opencl::EndCallbacks<cl_context> end_callbacks;
 
     [[nodiscard]] bool has(const _cl_device_id* device) const {
-        for (const cl_device_id own : devices)
-            if (own == device) return true;
-        return false;
+        return std::ranges::find(devices, device) != devices.end();
     }
     // An error of a command: to the program where it asked for such, and to stderr.
     void say(const std::string& line) const;

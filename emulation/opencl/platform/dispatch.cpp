@@ -40,7 +40,7 @@ void refuse(Function& entry) {
 
 cl_icd_dispatch make_table() {
     cl_icd_dispatch table{};
-#define OFFERED(name) table.name = &name;
+#define OFFERED(name) table.name = &(name);
 #define REFUSED(name) refuse(table.name);
 #include "emulation/opencl/platform/entry_points.def"
 #undef OFFERED

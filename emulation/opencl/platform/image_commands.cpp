@@ -69,7 +69,7 @@ struct BufferPlace {
 };
 cl_int copy_with_buffer(cl_command_queue queue, cl_mem image, const Region& region, const BufferPlace& place,
                         bool to_buffer, const Tail& tail) {
-    const auto& [buffer, offset] = place;
+    auto [buffer, offset] = place;
     if (!is_a(queue, Kind::queue)) return CL_INVALID_COMMAND_QUEUE;
     if (const cl_int status = check_image(*queue, image); status != CL_SUCCESS) return status;
     if (const cl_int status = check_buffer(*queue, buffer); status != CL_SUCCESS) return status;

@@ -37,11 +37,11 @@ class Answer {
     template <class T>
     [[nodiscard]] cl_int value(const T& value) const {
         static_assert(std::is_trivially_copyable_v<T>);
-        return bytes(&value, sizeof value);
+        return bytes(static_cast<const void*>(&value), sizeof(T));
     }
     template <class T>
     [[nodiscard]] cl_int list(std::span<const T> values) const {
-        return bytes(values.data(), values.size_bytes());
+        return bytes(static_cast<const void*>(values.data()), values.size_bytes());
     }
     template <class T>
     [[nodiscard]] cl_int list(const std::vector<T>& values) const {

@@ -2,6 +2,7 @@
 // Loops of a walk: iterations, and which of them need not be walked (section 4.1.2).
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -172,10 +173,9 @@ void WarpWalk::run_loop(std::uint32_t loop) {
         if (skip.iterations == 0) continue;
         // What is left out is like the second half of what was kept.
         const std::uint64_t seen = std::max(1u, iteration + 1 - half_iteration);
-        instructions_ +=
-            static_cast<std::uint64_t>(static_cast<double>(instructions_ - half_instructions) *
-                                           static_cast<double>(skip.iterations) / static_cast<double>(seen) +
-                                       0.5);
+        instructions_ += static_cast<std::uint64_t>(
+            std::llround(static_cast<double>(instructions_ - half_instructions) *
+                         static_cast<double>(skip.iterations) / static_cast<double>(seen)));
         if (writer_ != nullptr) writer_->leave_out_alike(at_, loop, half, seen, skip.iterations);
         skips_[loop] = std::move(skip);
         since = iteration + 1;

@@ -121,9 +121,9 @@ void ask_rules(KernelAdvice& kernel, const emulator::LaunchProfile& profile, con
                const model::Device& device, std::set<std::string> rules) {
     Fitted fitted = fit(Question(profile, device.values), quantities);
     kernel.measured->model_ns = fitted.question.time_ns();
+    const auto block_threads = static_cast<std::uint32_t>(fitted.question.threads());
     kernel.occupancy =
-        model::occupancy(device.values, profile.image, static_cast<std::uint32_t>(fitted.question.threads()),
-                         profile.dynamic_shared_bytes);
+        model::occupancy(device.values, profile.image, block_threads, profile.dynamic_shared_bytes);
     add_numbers(kernel, profile, fitted.question);
     const double warps = std::ceil(fitted.question.threads() / 32);
     const Counted counted{.rules = std::move(rules),

@@ -56,8 +56,9 @@ std::expected<trimtab_dim3, std::string> ncu_size(std::string_view text) {
 
 std::expected<unsigned, std::string> ncu_capability(std::string_view text) {
     unsigned major = 0, minor = 0;
-    const char* const end = text.data() + text.size();
-    const auto whole = std::from_chars(text.data(), end, major);
+    const char* const first = text.data();
+    const char* const end = first + text.size();
+    const auto whole = std::from_chars(first, end, major);
     if (whole.ec == std::errc{} && whole.ptr != end && *whole.ptr == '.') {
         const auto rest = std::from_chars(whole.ptr + 1, end, minor);
         if (rest.ec == std::errc{} && rest.ptr == end && major < 100 && minor < 10) return 10 * major + minor;
