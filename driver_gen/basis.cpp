@@ -152,6 +152,12 @@ std::vector<Exponents> BasisBuilder::covered_terms() {
         const std::vector<Exponents> before = all;
         for (const Exponents& term : before) add(all, product(term, power(kinds[d])));
     }
+    if (!fit_.rows) return all;
+    // Of the launch's rows as many as a box has blocks.
+    const Exponents rows_of_box = product({{variable({.kind = VariableKind::data, .data = *fit_.rows}), 1}},
+                                          power(VariableKind::boxes, -1));
+    for (const std::vector<Exponents> before = all; const Exponents& term : before)
+        add(all, product(term, rows_of_box));
     return all;
 }
 

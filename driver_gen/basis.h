@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct FitVariables {
     std::vector<std::uint32_t> data;     // in D: varied, and no other that they always equal
     std::vector<std::uint32_t> pitches;  // in D: rows may begin at multiples of these alone
     std::array<bool, 3> dimensions{};    // that the kernel reads
+    std::optional<std::uint32_t> rows;   // in D: how many blocks a launch has, one for each row
     std::vector<std::uint32_t> element_bytes;
     // Where not empty: the monomials in D (exponents by index in D) that a fit may use, in place of all up to
     // a degree. What a warp's requests touch grows as the requests do.

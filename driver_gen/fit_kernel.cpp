@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "driver_gen/fit_metric.h"
 #include "profiler/arguments.h"
@@ -33,6 +34,24 @@ bool goes_with_block(const Profile& profile, std::uint32_t data) {
     return true;
 }
 
+// A block for each row: how many threads there are follows from the rows, which D has here, and the block.
+std::optional<std::uint32_t> rows_of(const Profile& profile, std::uint32_t data) {
+    const std::string_view name = profile.data_names[data];
+    if (!profile.blocks_cooperate || !name.starts_with("extent.")) return std::nullopt;
+    const auto d = static_cast<std::size_t>(name.back() - 'x');
+    const auto counts_blocks = [&](std::size_t rows) {
+        return !profile.data_names[rows].starts_with("extent.") &&
+               std::ranges::all_of(profile.points, [&](const ProfilePoint& point) {
+                   // Boxes of several blocks have a footprint alone.
+                   return !point.metrics[static_cast<std::size_t>(model::Metric::warp_instructions)] ||
+                          point.data[data] == point.data[rows] * point.box[d];
+               });
+    };
+    for (std::uint32_t rows = 0; rows < profile.data_names.size(); ++rows)
+        if (counts_blocks(rows)) return rows;
+    return std::nullopt;
+}
+
 // Parameters that took several values, leaving out those that equal an earlier one at every point; an extent
 // comes after the bound that it equals.
 FitVariables fit_variables(const Profile& profile, bool of_boxes, const FitOptions& options) {
@@ -49,6 +68,10 @@ FitVariables fit_variables(const Profile& profile, bool of_boxes, const FitOptio
             if (!profile.varied[i] || profile.data_names[i].starts_with("extent.") != extents) continue;
             // What several blocks touch together is a share of the launch.
             if (!of_boxes && goes_with_block(profile, i)) continue;
+            if (const auto rows = rows_of(profile, i)) {
+                if (of_boxes) fit.rows = rows;
+                continue;
+            }
             if (std::ranges::none_of(fit.data, [&](std::uint32_t earlier) { return same(earlier, i); }))
                 fit.data.push_back(i);
         }

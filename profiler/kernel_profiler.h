@@ -50,6 +50,7 @@ class KernelProfiler {
     void fit_sizes();
     std::optional<MeasureError> fault_at(std::initializer_list<std::size_t> levels);
     void find_ranges(const std::vector<std::vector<double>>& points);
+    void find_rows();
     void find_scales();
     void find_counts();
     void find_layouts();

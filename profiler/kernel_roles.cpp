@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "profiler/arguments.h"
@@ -25,6 +26,34 @@ double lane_work(const Measurement& measured) {
 
 }  // namespace
 
+// A block for each row, and none of them past the last row: where such a grid were a size of its own, most blocks would have
+// nothing to do, as those of no program have.
+void KernelProfiler::find_rows() {
+    constexpr double blocks = 8, same = 1e-6, all_warps = 1024;
+    for (std::size_t extent = 0; extent < description_.data.size(); ++extent) {
+        if (!description_.data[extent].is_extent) continue;
+        const auto d = static_cast<std::size_t>(description_.data[extent].dimension);
+        if (!description_.grid_stays(d)) continue;
+        const std::vector<double> base = planner_.with(planner_.data_at(0), extent, blocks);
+        const auto active_at = [&](std::size_t i, double rows) {
+            const std::vector<double> data = planner_.with(base, i, rows);
+            const std::vector<trimtab_dim3> legal = planner_.blocks_at(data);
+            if (legal.empty()) return 0.0;
+            const Measured measured = measure(*planner_.point(data, legal[0]), all_warps, nullptr, 0);
+            return measured ? value(*measured, Metric::active_blocks) : 0.0;
+        };
+        for (std::size_t i = 0; i < base.size(); ++i) {
+            const Role role = planner_.roles()[i];
+            if (role != Role::size && role != Role::part) continue;
+            const double all = active_at(i, blocks);
+            const auto is_share = [&](double rows) {
+                return std::abs(active_at(i, rows) - all * rows / blocks) <= same * all;
+            };
+            if (all > 0 && is_share(blocks / 2) && is_share(blocks - 1) && planner_.set_rows(d, i)) break;
+        }
+    }
+}
+
 // Threads of a block, or of the launch, may share a size among them: a row of `cols`, by strides of blockDim.
 // Below one element a thread it tells nothing: such a size starts where the work of the widest block grows
 // with it.
@@ -42,7 +71,7 @@ void KernelProfiler::find_scales() {
     };
     const std::vector<double> base = planner_.data_at(0);
     for (std::size_t i = 0; i < base.size(); ++i) {
-        if (planner_.roles()[i] != Role::size) continue;
+        if (planner_.roles()[i] != Role::size || planner_.sets_rows(i)) continue;
         double before = work_at(base);
         int scale = 1;
         for (; scale < most_scale; scale *= 2) {

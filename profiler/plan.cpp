@@ -13,7 +13,6 @@ namespace trimtab::profiler {
 namespace {
 
 using analysis::DataParameter;
-using analysis::KernelDescription;
 
 // Ordinary shapes first; a mixture of widths, of sizes, and of what is no power of two.
 constexpr std::array<std::array<std::uint32_t, 3>, 8> blocks_1d{
@@ -137,7 +136,8 @@ void Planner::finish(std::vector<double>& data) const {
         if (!extents_[d]) continue;
         double& extent = data[*extents_[d]];
         if (!description_.reads(d)) extent = 1;
-        if (free_extent_[d] || !description_.reads(d)) continue;
+        if (rows_[d]) extent = std::max(data[*rows_[d]], 1.0);
+        if (free_extent_[d] || rows_[d] || !description_.reads(d)) continue;
         if (annotation_.states_grid()) {
             extent = 1;
             continue;
@@ -160,7 +160,7 @@ void Planner::finish(std::vector<double>& data) const {
     const auto launch = annotation_.launch(data, extent_of(data), blocks[0]);
     const std::vector<double> written = analysis::data_of_launch(description_, data, *launch);
     for (std::size_t d = 0; d < 3; ++d)
-        if (extents_[d] && !free_extent_[d]) data[*extents_[d]] = written[*extents_[d]];
+        if (extents_[d] && !free_extent_[d] && !rows_[d]) data[*extents_[d]] = written[*extents_[d]];
 }
 
 std::vector<double> Planner::data_at(std::size_t level) const {

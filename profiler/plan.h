@@ -3,6 +3,7 @@
 // alignment shows; blocks spread over the legal ones; the largest sizes held out.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -62,6 +63,12 @@ class Planner {
     void set_unit(std::size_t data, double unit) { units_[data] = unit; }
     // A size or part that each thread counts to by itself: it is planned as few, too.
     void set_count(std::size_t data) { counts_[data] = true; }
+    // Blocks beyond this many do nothing, in a dimension whose grid stays: programs launch as many. False: the grid is no
+    // size of its own.
+    bool set_rows(std::size_t dimension, std::size_t data);
+    [[nodiscard]] bool sets_rows(std::size_t data) const {
+        return std::ranges::find(rows_, data) != rows_.end();
+    }
     // Strides that are 1 together, or one that is a few, at further points: neighbours lie side by side there, or nearly, and
     // far apart elsewhere.
     using Layout = std::vector<SpecialValue>;
@@ -139,6 +146,7 @@ class Planner {
     std::vector<Layout> special_;
     std::array<std::optional<std::size_t>, 3> extents_;  // in D
     std::array<bool, 3> free_extent_{};                  // the extent is a size of its own
+    std::array<std::optional<std::size_t>, 3> rows_;     // in D: what the extent is, in blocks
     std::size_t dimensions_ = 0;                         // that the kernel reads
 };
 

@@ -214,6 +214,13 @@ void Planner::set_grid_scale() {
                    2 * blocks_at(data_at(four_level)).size() < blocks_at(data_at(0)).size();
 }
 
+bool Planner::set_rows(std::size_t dimension, std::size_t data) {
+    if (!description_.grid_stays(dimension) || !free_extent_[dimension]) return false;
+    free_extent_[dimension] = false;
+    rows_[dimension] = data;
+    return true;
+}
+
 bool Planner::shrink_bounds() {
     if (bound_options().least >= 2 * smallest_size)
         bound_spread_ *= 2;

@@ -323,6 +323,7 @@ std::expected<Profile, Error> KernelProfiler::run(const Progress& progress) {
         return std::unexpected(Error{
             .message = fmt::format("kernel {} is not profiled: its block cannot change", description_.name)});
     if (auto found = find_work(); !found) return std::unexpected(found.error());
+    find_rows();
     if (shares_by_block(description_)) find_scales();
     fit_sizes();
     find_steps();

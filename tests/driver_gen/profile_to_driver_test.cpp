@@ -79,6 +79,11 @@ GLOBAL void normalise(float* o, const float* a, const float* mean, int n, int c,
     int y = i / w % h;
     o[i] = a[i] - mean[i / w / h % c] + (y > 0 ? a[i - w] : 0);
 }
+GLOBAL void scale_rows(float* o, const float* a, const float* weight, int width, int batch) {
+    int row = blockIdx.x;
+    if (row >= batch) return;
+    for (int i = threadIdx.x; i < width; i += blockDim.x) o[row * width + i] = weight[i] * a[row * width + i];
+}
 GLOBAL void strided(float* o, const float* a, int n, int every, int of_a) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) o[i * every] = a[i * of_a] + 1;
@@ -279,6 +284,30 @@ TEST_F(ProfileToDriver, AProductOfManySizesBoundsTheIndices) {
     expect_near(
         normalise, *profile, *fits, data, {32 * 64 * 56 * 56, 1, 1}, {{64, 1, 1}, {256, 1, 1}, {1024, 1, 1}},
         {{Metric::warp_instructions, 0.05}, {Metric::load_requests, 0.05}, {Metric::store_sectors, 0.01}});
+}
+
+// A block for each row, and a guard that programs never reach: what blocks touch together is known at any number of rows.
+TEST_F(ProfileToDriver, ThereAreAsManyBlocksAsRows) {
+    const analysis::KernelDescription& scale_rows = kernel("scale_rows");
+    ASSERT_TRUE(scale_rows.grid_stays(0));
+    const auto profile = profiler::profile_kernel(scale_rows, *backend_, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    constexpr std::size_t width = 0, batch = 1, extent = 2;
+    for (const profiler::ProfilePoint& point : profile->points)
+        if (point.metrics[static_cast<std::size_t>(Metric::warp_instructions)])
+            EXPECT_EQ(point.data[extent], point.data[batch] * point.box[0]);
+    const auto fits = fit_kernel(*profile);
+    ASSERT_TRUE(fits);
+    for (const double block : {128.0, 256.0})
+        for (const double blocks : {1.0, 2.0, 24.0}) {
+            std::vector<double> data(3);
+            data[width] = 1024, data[batch] = 24, data[extent] = 24 * block;
+            EXPECT_FALSE(fits->uncertain(data));
+            // Sectors of eight floats: rows read, rows written, the weights for all.
+            const double sectors = 1024 / 8 * (2 * blocks + 1);
+            EXPECT_NEAR(fits->evaluate(Metric::footprint_sectors, data, block * blocks, 1, 1), sectors,
+                        0.01 * sectors);
+        }
 }
 
 // Loops that are never entered, launches of nothing.
