@@ -279,6 +279,12 @@ void conjoin_strides(KernelDescription& description, KernelDescription& other) {
         description.stride_accesses.clear();
         return;
     }
+    const std::size_t before = description.strides.size();
+    for (GridStrideAccess& access : other.stride_accesses) {
+        const bool have_numbers =
+            before < most_numbered_loops && access.loops << before >> before == access.loops;
+        access.loops = have_numbers ? access.loops << before : 0;
+    }
     append(description.strides, other.strides);
     append(description.stride_accesses, other.stride_accesses);
     description.needs_one_iteration_a_thread |= other.needs_one_iteration_a_thread;

@@ -82,6 +82,7 @@ struct GridStrideLoop {
     // r, and the global index of `exits` as well.
     bool is_of_rows = false;
 };
+inline constexpr std::size_t most_numbered_loops = 64;
 // Memory that the iterations of such loops touch, of kernels whose total is free where they do not meet there.
 struct GridStrideAccess {
     Expression address;  // 64 bits
@@ -93,6 +94,9 @@ struct GridStrideAccess {
     // A bit for each phase of a block that it may be of: where two have none in common, barriers keep them
     // apart.
     std::uint64_t phases = ~std::uint64_t{0};
+    // A bit for each of the loops over threads (KernelDescription::strides) that it is in: in their dimensions its index is
+    // one of theirs. None: any index.
+    std::uint64_t loops = 0;
 
     friend bool operator==(const GridStrideAccess&, const GridStrideAccess&) = default;
 };

@@ -168,19 +168,29 @@ GridStrideLoop loop_from(const JsonValue& value) {
     return loop;
 }
 
+std::uint64_t bits_from(const JsonValue& numbers) {
+    std::uint64_t bits = 0;
+    for (const JsonValue& number : numbers.list()) {
+        if (number.count() > 63) number.fail("is above 63");
+        bits |= std::uint64_t{1} << number.count();
+    }
+    return bits;
+}
+json to_numbers(std::uint64_t bits) {
+    json numbers = json::array();
+    for (unsigned number = 0; number < 64; number++)
+        if ((bits >> number & 1) != 0) numbers.push_back(number);
+    return numbers;
+}
+
 GridStrideAccess access_from(const JsonValue& value) {
     Expression address = expression_from(value["address"]);
     if (width_bits(address.type) != 64) value["address"].fail("has less than 64 bits");
     const auto once = value.find("once");
     GridStrideAccess access{std::move(address), value["bytes"].count(), value["writes"].boolean(),
                             value["reduction"].text(), once ? dimensions_from(*once) : std::array<bool, 3>{}};
-    if (const auto phases = value.find("phases")) {
-        access.phases = 0;
-        for (const JsonValue& phase : phases->list()) {
-            if (phase.count() > 63) phase.fail("is above 63");
-            access.phases |= std::uint64_t{1} << phase.count();
-        }
-    }
+    if (const auto phases = value.find("phases")) access.phases = bits_from(*phases);
+    if (const auto loops = value.find("loops")) access.loops = bits_from(*loops);
     return access;
 }
 
@@ -282,10 +292,8 @@ json to_json(const KernelDescription& description) {
                                    {"writes", access.writes},
                                    {"once", dimension_list(access.once)},
                                    {"reduction", access.reduction}});
-            if (access.phases == ~std::uint64_t{0}) continue;
-            json& phases = object[key].back()["phases"] = json::array();
-            for (unsigned phase = 0; phase < 64; phase++)
-                if ((access.phases >> phase & 1) != 0) phases.push_back(phase);
+            if (access.loops != 0) object[key].back()["loops"] = to_numbers(access.loops);
+            if (access.phases != ~std::uint64_t{0}) object[key].back()["phases"] = to_numbers(access.phases);
         }
     };
     add_accesses("stride_accesses", description.stride_accesses);

@@ -119,6 +119,11 @@ class BoxEvaluation {
         }
         Abstract result{.interval = apply(*operation, {intervals.data(), operation->arity})};
         combine(*operation, operands, result);
+        // Whatever a number was made by, it is one.
+        if (!result.affine && result.interval.is_single()) {
+            result.affine = true;
+            result.base = static_cast<std::uint64_t>(result.interval.lo);
+        }
         if (result.affine) {
             const Interval exact = range(result, width_bits(operation->result));
             if (exact.hi - exact.lo < result.interval.hi - result.interval.lo) result.interval = exact;

@@ -82,7 +82,7 @@ struct Touched {
     const GridStrideAccess* access = nullptr;
     Wide first = 0, bytes = 0;
     std::array<Wide, 6> slope{};
-    Wide lo = 0, end = 0;  // over all indices
+    std::array<Wide, 6> least{}, most{};  // of slope * index, over all of its indices
 };
 
 std::optional<Touched> touched(const GridStrideAccess& access, ArgumentBytes arguments,
@@ -90,22 +90,56 @@ std::optional<Touched> touched(const GridStrideAccess& access, ArgumentBytes arg
     const auto form = affine_form(access.address, arguments, offsets, box);
     if (!form) return std::nullopt;
     Touched result{.access = &access, .first = Wide{form->base}, .bytes = Wide{access.bytes}};
-    result.lo = result.end = result.first;
+    Wide lo = result.first, end = result.first + result.bytes;
     for (std::size_t d = 0; d < box.size(); d++) {
         result.slope[d] = Wide{sign_extend(form->slope[d], 64)};
         const Wide at_first = result.slope[d] * Wide{box[d].first},
                    at_last = result.slope[d] * Wide{box[d].last};
-        result.lo += std::min(at_first, at_last);
-        result.end += std::max(at_first, at_last);
+        result.least[d] = std::min(at_first, at_last);
+        result.most[d] = std::max(at_first, at_last);
+        lo += result.least[d];
+        end += result.most[d];
     }
-    result.end += result.bytes;
     // Past the end of the address space it would come round to places that this does not know of.
-    if (result.lo < 0 || result.end > (Wide{1} << 64)) return std::nullopt;
+    if (lo < 0 || end > (Wide{1} << 64)) return std::nullopt;
     return result;
+}
+
+// Of each of KernelDescription::strides, how many iterations it makes.
+using Iterations = std::vector<std::uint64_t>;
+
+// The indices of an access: of the loops that it is in, where these are known. Nothing: they make no iteration.
+std::optional<IndexBox> box_of(const GridStrideAccess& access, const KernelDescription& description,
+                               const Iterations& iterations, IndexBox box) {
+    std::array<std::uint64_t, 3> most{};
+    std::array<bool, 3> is_in_loop{};
+    for (std::size_t loop = 0; loop < std::min(iterations.size(), most_numbered_loops); loop++) {
+        if ((access.loops >> loop & 1) == 0) continue;
+        const auto d = static_cast<std::size_t>(description.strides[loop].dimension);
+        is_in_loop[d] = true;
+        most[d] = std::max(most[d], iterations[loop]);
+    }
+    for (std::size_t d = 0; d < 3; d++) {
+        if (!is_in_loop[d]) continue;
+        if (most[d] == 0) return std::nullopt;
+        box[d].last = std::min(box[d].last, most[d] - 1);
+    }
+    return box;
 }
 
 // Which indices of an IndexBox two iterations may differ in.
 using Free = std::array<bool, 6>;
+
+// Does one of them end before the other begins? An index that is the same for both, and moves both alike, is left out.
+bool lie_apart(const Touched& a, const Touched& b, const Free& free) {
+    Wide a_lo = a.first, a_end = a.first + a.bytes, b_lo = b.first, b_end = b.first + b.bytes;
+    for (std::size_t d = 0; d < free.size(); d++) {
+        if (!free[d] && a.slope[d] == b.slope[d]) continue;
+        a_lo += a.least[d], a_end += a.most[d];
+        b_lo += b.least[d], b_end += b.most[d];
+    }
+    return a_end <= b_lo || b_end <= a_lo;
+}
 
 // May two different iterations touch one byte by these accesses? Indices of dimensions that are not free, and
 // those of blocks, belong to threads that the launch as written tells apart already: they are the same here.
@@ -113,7 +147,7 @@ using Free = std::array<bool, 6>;
 // index in two rows are the same thread's, in its order, in every launch.
 bool may_meet(const Touched& a, const Touched& b, const Free& free, const IndexBox& box) {
     if ((a.access->phases & b.access->phases) == 0) return false;
-    if (a.end <= b.lo || b.end <= a.lo) return false;
+    if (lie_apart(a, b, free)) return false;
     if (a.slope != b.slope) return true;
     Wide window = std::max(a.first + a.bytes, b.first + b.bytes) - std::min(a.first, b.first);
     std::array<std::pair<Wide, Wide>, 6> steps;  // |slope| and the number of indices; those in use first
@@ -135,11 +169,14 @@ bool may_meet(const Touched& a, const Touched& b, const Free& free, const IndexB
     return false;
 }
 
-bool are_apart(std::span<const GridStrideAccess> accesses, ArgumentBytes arguments,
-               std::span<const std::uint32_t> offsets, const Free& free, const IndexBox& box) {
+bool are_apart(std::span<const GridStrideAccess> accesses, const KernelDescription& description,
+               const Iterations& iterations, ArgumentBytes arguments, const Free& free, const IndexBox& box) {
+    const std::vector<std::uint32_t> offsets = description.parameter_offsets();
     std::vector<Touched> all;
     for (const GridStrideAccess& access : accesses) {
-        const auto found = touched(access, arguments, offsets, box);
+        const auto own = box_of(access, description, iterations, box);
+        if (!own) continue;
+        const auto found = touched(access, arguments, offsets, *own);
         if (!found) return false;
         all.push_back(*found);
     }
@@ -202,13 +239,16 @@ std::array<bool, 3> free_totals(const KernelDescription& description, ArgumentBy
         if (description.grid_stays(d)) bounds.limit(d + 3, std::max(blocks(d), box[d + 3].last + 1));
         if (!description.reads_total(d) && !description.grid_stays(d)) bounds.limit(d, most_threads[d]);
     }
+    Iterations iterations;
     for (const GridStrideLoop& loop : description.strides) {
         const auto d = static_cast<std::size_t>(loop.dimension);
+        iterations.push_back(0);
         if (loop.is_of_rows) continue;
         const auto bound = bounds.of(loop, most_threads[d]);
         if (!bound || !(description.reads_total(d) || description.grid_stays(d))) return {};
         if (description.needs_one_iteration_a_thread && *bound > written_threads[d]) return {};
         free[d] = true;
+        iterations.back() = *bound;
         if (*bound > 0) box[d].last = std::max(box[d].last, *bound - 1);
     }
     for (std::size_t d = 0; d < 3; d++) {
@@ -223,7 +263,7 @@ std::array<bool, 3> free_totals(const KernelDescription& description, ArgumentBy
             box[d] = {0, blocks(d) - 1};
         }
     }
-    if (!are_apart(description.stride_accesses, arguments, offsets, differ, box)) return {};
+    if (!are_apart(description.stride_accesses, description, iterations, arguments, differ, box)) return {};
     return free;
 }
 
@@ -250,7 +290,7 @@ bool indices_are_apart(const KernelDescription& description, ArgumentBytes argum
         if (!bound || loop.is_of_rows) return false;
         if (*bound > 0) box[d].last = std::max(box[d].last, *bound - 1);
     }
-    return are_apart(description.apart, arguments, offsets, all, box);
+    return are_apart(description.apart, description, {}, arguments, all, box);
 }
 
 std::array<std::uint64_t, 3> loop_iterations(const KernelDescription& description, ArgumentBytes arguments) {

@@ -18,12 +18,16 @@ std::optional<GridStrideLoop> export_loop(const SymbolTable& table, const Stride
 }
 
 bool export_accesses(const SymbolTable& table, const std::vector<StridedAccess>& found,
-                     std::vector<GridStrideAccess>& to) {
+                     std::span<const StridedLoop> loops, std::vector<GridStrideAccess>& to) {
     for (const StridedAccess& access : found) {
         auto address = to_expression(table, access.address, ptx::Type::u64);
         if (!address) return false;
         GridStrideAccess result{std::move(*address), access.bytes, access.writes,
                                 access.reduction,    access.once,  access.phases};
+        for (std::size_t loop = 0; loop < std::min(loops.size(), most_numbered_loops); loop++)
+            if (!loops[loop].is_of_rows &&
+                std::ranges::find(access.loops, loops[loop].header) != access.loops.end())
+                result.loops |= std::uint64_t{1} << loop;
         if (std::ranges::find(to, result) == to.end()) to.push_back(std::move(result));
     }
     return true;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/analysis/launches/description.h"
@@ -12,8 +13,8 @@ namespace trimtab::analysis {
 
 // Nothing: one of its tests is too large to write out. The source is left empty.
 [[nodiscard]] std::optional<GridStrideLoop> export_loop(const SymbolTable& table, const StridedLoop& loop);
-// False: an address is too large. What is there already is not added again.
+// False: an address is too large. What is there already is not added again. `loops`: as they are exported, too.
 [[nodiscard]] bool export_accesses(const SymbolTable& table, const std::vector<StridedAccess>& found,
-                                   std::vector<GridStrideAccess>& to);
+                                   std::span<const StridedLoop> loops, std::vector<GridStrideAccess>& to);
 
 }  // namespace trimtab::analysis

@@ -291,7 +291,7 @@ class Prover {
                    fmt::format("the kernel {}", found.error().text));
             return false;
         }
-        if (export_accesses(table_, *found, proof_.apart)) return true;
+        if (export_accesses(table_, *found, {}, proof_.apart)) return true;
         refuse(2, kernel_source(), "the kernel has an address that is too large to write out");
         return false;
     }
@@ -375,7 +375,7 @@ class Prover {
             proof_.strides.push_back(std::move(*written));
             proof_.loops.push_back({loop.header, loop.widens});
         }
-        if (!export_accesses(table_, found.accesses, proof_.stride_accesses))
+        if (!export_accesses(table_, found.accesses, found.loops, proof_.stride_accesses))
             return Fault{3, 0, "has an address that is too large to write out"};
         return std::nullopt;
     }
@@ -384,7 +384,7 @@ class Prover {
     // that put the one before the other.
     bool export_apart() {
         const auto found = all_accesses(table_, proof_.functions.front());
-        return found && export_accesses(table_, *found, proof_.apart);
+        return found && export_accesses(table_, *found, {}, proof_.apart);
     }
     std::string first_effect() const {
         const FunctionValues& kernel = proof_.functions.front();

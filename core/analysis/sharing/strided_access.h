@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/analysis/values/symbolic.h"
+#include "core/ptx/graph.h"
 
 namespace trimtab::analysis {
 
@@ -21,6 +22,7 @@ struct StridedAccess {
     std::array<bool, 3> once{};
     // A bit for each phase of a block that it may be of; what shares none is kept apart by barriers.
     std::uint64_t phases = ~std::uint64_t{0};
+    std::vector<ptx::BlockIndex> loops;  // headers of the loops over threads that it is in
 };
 
 // What a kernel touches otherwise than by its instructions as they stand (block_tables.h).

@@ -178,6 +178,10 @@ class Accesses {
                          access.bytes != 0;
         if (found.is_known) access.address = std::move(address);
         if (const auto once = once_.find(i); once != once_.end()) access.once = once->second;
+        for (const LoopIndices::Strided& strided : indices_.loops())
+            if (const ptx::Loop& loop = kernel_.flow().loops[strided.loop];
+                loop.contains(kernel_.flow().block_of[i]))
+                access.loops.push_back(loop.header);
         found_.push_back(std::move(found));
         return std::nullopt;
     }

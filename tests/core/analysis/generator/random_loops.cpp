@@ -144,7 +144,25 @@ class RandomLoops : OddKernel {
         if (odd(6)) return any({"(n - v0)", "n + v1", "T", "t[3]", "(n & ~31) + v2"});
         return chance(80) ? "n" : any({"m", "(n & 63)", "(n / 2)", "n - 1"});
     }
+    // One array, of which two loops have a part each: by several elements what is whole of them, and one by one the rest.
+    std::string parts() {
+        take_array();
+        const unsigned many = chance(50) ? 1 : 2 + below(3);
+        const std::string whole =
+            many == 1 ? any({"n / 2", "(n & ~31)", "(m & 63)"}) : fmt::format("n / {}", many);
+        const std::string rest = odd(20) ? any({" - 1", " - 4", " / 2", " * 0"}) : any({"", "", " + 1"});
+        std::string stores;
+        for (unsigned e = 0; e < many; e++)
+            stores += fmt::format("{0}{1} = {2}; ", array_, element(fmt::format("({} * i + {})", many, e)),
+                                  value("i"));
+        return fmt::format(
+            "  {0}for (int i = {1}; i < {2}; i += {3}) {{ {4}}}\n"
+            "  {5}for (int i = {6} * ({2}){7} + {1}; i < n; i += {3}) {{ {8} }}\n",
+            chance(70) ? "KEEP " : "", first(), whole, step(), stores, chance(70) ? "KEEP " : "", many, rest,
+            turn("i"));
+    }
     std::string loop() {
+        if (chance(15)) return parts();
         take_array();
         const std::string keep = chance(70) ? "KEEP " : "";
         const std::string from = odd(4) ? first() + " + 1" : first();

@@ -107,6 +107,18 @@ constexpr std::string_view source = R"(
             for (int k = threadIdx.x; k < d; k += blockDim.x) o[blockIdx.x * d + k] = b[blockIdx.x * d + d - 1 - k];
         }
     }
+    __global__ void row_in_two_parts(float* o, int d, int first, int last) {
+        for (int k = threadIdx.x; k < last; k += blockDim.x) o[blockIdx.x * d + k] = 1;
+        for (int k = first + threadIdx.x; k < d; k += blockDim.x) o[blockIdx.x * d + k] = 2;
+    }
+    struct alignas(16) Four { float x, y, z, w; };
+    __global__ void row_of_vectors(float* o, const float* a, int d) {
+        float* to = o + blockIdx.x * d;
+        const float* from = a + blockIdx.x * d;
+        int whole = d / 4;
+        for (int k = threadIdx.x; k < whole; k += blockDim.x) ((Four*)to)[k] = ((const Four*)from)[k];
+        for (int k = 4 * whole + threadIdx.x; k < d; k += blockDim.x) to[k] = from[k];
+    }
     __global__ void gather(float* o, const float* a, const int* at, int n) {
         for (int i = gx(); i < n; i += tx()) o[i] = a[at[i]];
     }
@@ -339,6 +351,24 @@ TEST_F(FreeTotals, BlocksWhoseGridStays) {
                                        to_driver_image(image_for(row, 75)), {4800, 1, 1}));
 }
 
+// What one loop leaves over another one does: each of them touches what its own indices reach.
+TEST_F(FreeTotals, RowsInSeveralLoops) {
+    const auto judge = [](const std::string& name, auto... values) {
+        const KernelDescription& of = kernel(name);
+        return blocks(of, arguments(of, values...), {50, 1, 1}, {64, 1, 1});
+    };
+    const auto is_kept = testing::HasSubstr("are not proved to give the same results");
+    EXPECT_EQ(judge("row_in_two_parts", pointer, 1000, 512, 512), "cover");
+    EXPECT_EQ(judge("row_in_two_parts", pointer, 1000, 513, 512), "cover") << "one element is left out";
+    EXPECT_THAT(judge("row_in_two_parts", pointer, 1000, 511, 512), is_kept) << "one is written by both";
+    EXPECT_EQ(judge("row_in_two_parts", pointer, 1000, 0, 1000), "cover") << "each thread its own twice";
+    EXPECT_EQ(judge("row_in_two_parts", pointer, 1000, 1000, 1000), "cover") << "the second one does nothing";
+    for (const int width : {1, 3, 4, 1000, 1001, 1002, 1003})
+        EXPECT_EQ(judge("row_of_vectors", pointer, other_pointer, width), "cover") << width;
+    EXPECT_EQ(judge("row_of_vectors", pointer, pointer, 1003), "cover") << "in place";
+    EXPECT_THAT(judge("row_of_vectors", pointer, pointer + 16, 1003), is_kept) << "reads what others write";
+}
+
 TEST_F(FreeTotals, AnotherImageWhoseGridMayNotStay) {
     constexpr std::string_view by_block = R"(
         __global__ void k(float* o, int n) { for (int i = threadIdx.x; i < n; i += blockDim.x) o[i] = 1; })";
@@ -441,6 +471,13 @@ TEST_F(FreeTotals, DescriptionsKeepThemInJson) {
     ASSERT_TRUE(read_row.has_value()) << read_row.error().text();
     EXPECT_EQ(read_row->dimensions, row.dimensions);
     EXPECT_EQ(read_row->stride_accesses, row.stride_accesses);
+    const KernelDescription& parts = kernel("row_in_two_parts");
+    const auto read_parts = description_from_json(to_json(parts), "test");
+    ASSERT_TRUE(read_parts.has_value()) << read_parts.error().text();
+    EXPECT_EQ(read_parts->stride_accesses, parts.stride_accesses);
+    ASSERT_EQ(parts.stride_accesses.size(), 2u);
+    EXPECT_EQ(parts.stride_accesses[0].loops | parts.stride_accesses[1].loops, 3u);
+    EXPECT_EQ(parts.stride_accesses[0].loops & parts.stride_accesses[1].loops, 0u);
     nlohmann::json without = to_json(row);
     without.erase("grid");
     EXPECT_THAT(description_from_json(without, "test").error().message,
