@@ -144,13 +144,14 @@ std::string OtherValuesText::function(const model::RationalProgram& program, con
            "0;\n}\n\n";
 }
 
-// Of a stride: and not one of the few values that were profiled beside the large ones.
+// Of a stride: and not one of the few values that were profiled beside the large ones. Of a mode: and not another one.
 std::string near_text(const KernelFits& fits, std::size_t stride) {
-    if (!fits.profiled[stride].is_stride || fits.layouts.empty()) return "";
+    if ((!fits.profiled[stride].is_stride && fits.profiled[stride].varied) || fits.layouts.empty()) return "";
     std::string values;
     for (const profiler::SpecialValue& special : fits.special_values())
         if (special.data == stride)
             values += fmt::format("{}data[{}] == {:g}", values.empty() ? "" : " || ", stride, special.value);
+    if (values.empty()) return "";
     return fmt::format(" && !(({}) && trimtab_layout(data) >= 0)", values);
 }
 
@@ -162,8 +163,8 @@ std::string outside_profile(const KernelFits& fits) {
             parameter.varied
                 ? fmt::format("!(data[{}] >= {}){}", i, c_literal(parameter.is_stride ? parameter.least : 0),
                               near_text(fits, i))
-                : fmt::format("!(data[{0}] >= {1} && data[{0}] <= {2})", i, c_literal(parameter.least),
-                              c_literal(parameter.most));
+                : fmt::format("!(data[{0}] >= {1} && data[{0}] <= {2}){3}", i, c_literal(parameter.least),
+                              c_literal(parameter.most), near_text(fits, i));
         const bool is_number = parameter.is_number && !parameter.varied;
         const char* const why = is_number          ? "TRIMTAB_DOUBT_NUMBER"
                                 : parameter.varied ? "TRIMTAB_DOUBT_TOO_SMALL"

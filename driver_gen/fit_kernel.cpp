@@ -331,8 +331,9 @@ std::expected<KernelFits, Error> fit_kernel(const Profile& profile, const FitOpt
         parameter.varied = profile.varied[i];
         parameter.is_stride = std::ranges::find(profile.strides, i) != profile.strides.end();
         for (const ProfilePoint& point : profile.points) {
-            // Of strides count those that tell what requests touch.
+            // Of strides count those that tell what requests touch; between modes lie others.
             if (parameter.is_stride && (point.counts_alone() || is_near(profile, point, i))) continue;
+            if (!parameter.varied && is_near(profile, point, i)) continue;
             parameter.least = std::min(parameter.least, point.data[i]);
             parameter.most = std::max(parameter.most, point.data[i]);
         }

@@ -118,18 +118,22 @@ double KernelFits::evaluate(model::Metric metric, std::span<const double> data, 
     return range->none_times * sum;
 }
 
+// Is it one of the values of a stride or a mode that were profiled apart?
+bool KernelFits::is_near_at(std::span<const double> data, std::size_t i) const {
+    if ((!profiled[i].is_stride && profiled[i].varied) || !layout_of(data)) return false;
+    const std::vector<SpecialValue> values = special_values();
+    return std::ranges::find(values, SpecialValue{static_cast<std::uint32_t>(i), data[i]}) != values.end();
+}
+
 // The order is that of the printed C (c_doubts.cpp).
 std::uint32_t KernelFits::outside(std::span<const double> data) const {
     const bool is_of_layout = layout_of(data).has_value();
-    const std::vector<SpecialValue> values = special_values();
     for (std::size_t i = 0; i < profiled.size() && i < data.size(); ++i) {
         if (!profiled[i].varied && profiled[i].is_number) continue;
-        const bool is_near =
-            profiled[i].is_stride && is_of_layout &&
-            std::ranges::find(values, SpecialValue{static_cast<std::uint32_t>(i), data[i]}) != values.end();
+        const bool is_near = is_near_at(data, i);
         if (profiled[i].varied && !is_near && !(data[i] >= (profiled[i].is_stride ? profiled[i].least : 0)))
             return TRIMTAB_DOUBT(TRIMTAB_DOUBT_TOO_SMALL, i);
-        if (!profiled[i].varied && !(data[i] >= profiled[i].least && data[i] <= profiled[i].most))
+        if (!profiled[i].varied && !is_near && !(data[i] >= profiled[i].least && data[i] <= profiled[i].most))
             return TRIMTAB_DOUBT(TRIMTAB_DOUBT_OTHER_VALUE, i);
     }
     if (!is_of_layout)
@@ -141,7 +145,7 @@ std::uint32_t KernelFits::outside(std::span<const double> data) const {
 
 std::uint32_t KernelFits::other_number(std::span<const double> data) const {
     for (std::size_t i = 0; i < profiled.size() && i < data.size(); ++i)
-        if (!profiled[i].varied && profiled[i].is_number &&
+        if (!profiled[i].varied && profiled[i].is_number && !is_near_at(data, i) &&
             !(data[i] >= profiled[i].least && data[i] <= profiled[i].most))
             return TRIMTAB_DOUBT(TRIMTAB_DOUBT_NUMBER, i);
     return 0;

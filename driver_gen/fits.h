@@ -129,6 +129,8 @@ struct KernelFits {
     [[nodiscard]] std::vector<profiler::SpecialValue> special_values() const;
     // Of D: 0: it has none of these; else 1 + the index in `layouts`. Nothing: it was not profiled.
     [[nodiscard]] std::optional<std::size_t> layout_of(std::span<const double> data) const;
+    // Is D[i] one of the values of a stride or a mode that were profiled apart?
+    [[nodiscard]] bool is_near_at(std::span<const double> data, std::size_t i) const;
     // The metric per active warp, block or launch (core/model/metrics.h) at D for a box of x * y * z threads; 0
     // for a metric without a fit. Where D lies beyond the profile it extrapolates.
     [[nodiscard]] double evaluate(model::Metric metric, std::span<const double> data, double x, double y,

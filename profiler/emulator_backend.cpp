@@ -8,6 +8,7 @@
 #include "emulation/emulator/exec/memory.h"
 #include "emulation/emulator/metrics/metrics.h"
 #include "profile_hash.h"
+#include "profiler/made_up_constants.h"
 #include "profiler/made_up_texture.h"
 
 namespace trimtab::profiler {
@@ -80,8 +81,9 @@ emulator::SparseMemory::Fill memory_fill(const PointerSlot& slot) {
     return emulator::SparseMemory::Fill::f32;
 }
 
-// Memory is filled from the address, so other contents are to be had in other regions.
-constexpr std::uint32_t regions_a_seed = 512;
+// Memory is filled from the address, so other contents are to be had in other regions: of arguments, and of pointers in
+// constant memory.
+constexpr std::uint32_t regions_a_seed = 512, first_constant_region = 384;
 
 // Of pages, which are made as they are touched. A point that touches more takes seconds, and a build the
 // machine's memory: smaller sizes are looked for in its place, as for tables that end.
@@ -99,7 +101,7 @@ class MemoryWithTextures : public emulator::SparseMemory {
 class EmulatorBackend : public Backend {
   public:
     EmulatorBackend(std::shared_ptr<emulator::Program> program, unsigned threads)
-        : program_(std::move(program)), threads_(threads) {}
+        : program_(std::move(program)), constants_(*program_), threads_(threads) {}
     [[nodiscard]] std::string_view name() const override { return "emulator"; }
     [[nodiscard]] std::string_view version() const override { return TRIMTAB_PROFILE_HASH; }
     [[nodiscard]] std::expected<Measurement, MeasureError> measure(const MeasuredLaunch& launch) override;
@@ -112,6 +114,7 @@ class EmulatorBackend : public Backend {
             std::vector<std::vector<std::uint64_t>> groups, std::uint64_t already_run);
 
     std::shared_ptr<emulator::Program> program_;
+    MadeUpConstants constants_;
     unsigned threads_;
 };
 
@@ -153,6 +156,8 @@ std::expected<Measurement, MeasureError> EmulatorBackend::measure(const Measured
         if (slot.offset + sizeof address <= bytes.size())
             std::memcpy(bytes.data() + slot.offset, &address, sizeof address);
     }
+
+    constants_.write(memory, first_constant_region + launch.seed * regions_a_seed, launch.seed);
 
     Measurement out;
     LaunchCounters sum;

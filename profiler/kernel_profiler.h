@@ -46,6 +46,7 @@ class KernelProfiler {
         return measure(*planner_.point(data, blocks[0]), probe_warps, nullptr, seed);
     }
     std::expected<void, Error> find_work();
+    [[nodiscard]] bool only_first_work();
     void open_guards();
     void fit_sizes();
     std::optional<MeasureError> fault_at(std::initializer_list<std::size_t> levels);

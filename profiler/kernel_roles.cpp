@@ -124,8 +124,8 @@ void KernelProfiler::find_layouts() {
 // Flags and modes: the kernel does something else at a few small values, and the same at all others.
 void KernelProfiler::find_special() {
     constexpr std::size_t most_values = 3, most_together = 5;
-    // Of a size: what may be a mode's number, and what must be like any other one.
-    constexpr std::array modes{0.0, 1.0, 2.0, 3.0}, others{16.0, 4.0, 5.0, 8.0};
+    // Of a size: what may be a mode's number, and what must be like any other one, if no code tests for it.
+    constexpr std::array small_modes{0.0, 1.0, 2.0, 3.0}, others{16.0, 4.0, 5.0, 8.0};
     const std::vector<double> base = planner_.data_at(0);
     const Measured before = probe(base);
     if (!before) return;
@@ -142,8 +142,15 @@ void KernelProfiler::find_special() {
             const Measured changed = work_at(value);
             return changed && do_other_work(*changed, *before);
         };
+        const std::vector<std::uint32_t>& compared = description_.data[i].compared;
+        const auto is_tested = [&](double value) {
+            return std::ranges::find(compared, value) != compared.end();
+        };
         std::vector<SpecialValue> found;
-        if (role == Role::fixed) {
+        if (role == Role::fixed && planner_.has_mode(i)) {
+            for (const double mode : compared)
+                if (mode != base[i] && is_special(mode)) found.push_back({.data = i, .value = mode});
+        } else if (role == Role::fixed) {
             if (!matters_[i]) continue;
             // Of a number: what it scales is left out where it is 0.
             const Measured at_zero = work_at(0);
@@ -151,7 +158,11 @@ void KernelProfiler::find_special() {
                 (!is_float_type(description_.data[i].type) ||
                  value(*at_zero, Metric::warp_instructions) < value(*before, Metric::warp_instructions)))
                 found.push_back({.data = i, .value = 0});
-        } else if (is_alike(2 * base[i]) && std::ranges::all_of(others, is_alike)) {
+        } else if (is_alike(2 * base[i]) && std::ranges::all_of(others, [&](double value) {
+                       return is_tested(value) || is_alike(value);
+                   })) {
+            std::vector<double> modes(small_modes.begin(), small_modes.end());
+            modes.insert(modes.end(), compared.begin(), compared.end());
             for (const double mode : modes)
                 if (is_special(mode)) found.push_back({.data = i, .value = mode});
         }

@@ -12,8 +12,6 @@ namespace trimtab::profiler {
 
 namespace {
 
-using analysis::DataParameter;
-
 // Ordinary shapes first; a mixture of widths, of sizes, and of what is no power of two.
 constexpr std::array<std::array<std::uint32_t, 3>, 8> blocks_1d{
     {{128}, {32}, {256}, {64}, {1024}, {96}, {512}, {160}}};
@@ -77,7 +75,6 @@ double Planner::any_value_at(std::size_t parameter, std::size_t level) const {
     const bool aligned = is_aligned();
     bool total = false;
     for (std::size_t d = 0; d < 3; ++d) total = total || (runs_on(d) && !annotation_.states_grid());
-    const DataParameter& data = description_.data[parameter];
     switch (roles_[parameter]) {
         case Role::extent:
             return level_size(options_, level, aligned) * (dimensions_ == 1 ? of_one_dimension : 1);
@@ -102,8 +99,10 @@ double Planner::any_value_at(std::size_t parameter, std::size_t level) const {
         case Role::pitch:
         case Role::offset:
             return 0;
-        case Role::fixed:
-            return is_float_type(data.type) ? 1.0 : 1;
+        case Role::fixed: {
+            const auto mode = modes_.find(parameter);
+            return mode == modes_.end() ? 1 : mode->second;
+        }
     }
     return 0;
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -54,6 +55,16 @@ class Planner {
 
     [[nodiscard]] const std::vector<Role>& roles() const { return roles_; }
     void set_role(std::size_t data, Role role) { roles_[data] = role; }
+    // A number that the data has at all points but special ones: the kernel does nothing at others.
+    void set_mode(std::size_t data, double mode) {
+        roles_[data] = Role::fixed;
+        modes_[data] = mode;
+    }
+    [[nodiscard]] bool has_mode(std::size_t data) const { return modes_.contains(data); }
+    void drop_mode(std::size_t data, Role role) {
+        roles_[data] = role;
+        modes_.erase(data);
+    }
     // A size of the data that is this many times the others, or such a share of them.
     void set_scale(std::size_t data, double scale) { scales_[data] = scale; }
     [[nodiscard]] double scale(std::size_t data) const { return scales_[data]; }
@@ -138,10 +149,11 @@ class Planner {
     bool whole_sizes_ = false;  // the annotation allows few blocks at sizes that are no whole warps
     PlanOptions options_;
     std::vector<Role> roles_;
-    std::vector<double> scales_;  // of D, for sizes, bounds and parts
-    std::vector<double> units_;   // of D
-    std::vector<double> most_;    // of D, for small ones
-    std::vector<bool> counts_;    // of D
+    std::vector<double> scales_;           // of D, for sizes, bounds and parts
+    std::vector<double> units_;            // of D
+    std::vector<double> most_;             // of D, for small ones
+    std::map<std::size_t, double> modes_;  // by place in D
+    std::vector<bool> counts_;             // of D
     std::vector<Layout> layouts_;
     std::vector<Layout> special_;
     std::array<std::optional<std::size_t>, 3> extents_;  // in D

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -209,6 +210,15 @@ std::expected<void, Error> KernelProfiler::find_work() {
         done = works();
         if (done && !*done) planner_.set_role(i, role);
     }
+    // A mode that no size is.
+    for (std::size_t i = 0; done && !*done && i < planner_.roles().size(); ++i) {
+        const std::vector<std::uint32_t>& compared = description_.data[i].compared;
+        const Role role = planner_.roles()[i];
+        if (compared.empty() || role != Role::size) continue;
+        planner_.set_mode(i, compared.front());
+        done = works();
+        if (done && !*done) planner_.drop_mode(i, role);
+    }
     if (!done) return std::unexpected(failed(done.error()));
     if (!*done)
         return std::unexpected(
@@ -216,7 +226,34 @@ std::expected<void, Error> KernelProfiler::find_work() {
                       "kernel {} is not profiled: no thread of it did anything at the planned sizes; "
                       "`trimtab profile -- PROGRAM ...` profiles its real launches",
                       description_.name)});
+    if (only_first_work())
+        return std::unexpected(
+            Error{.message = fmt::format(
+                      "kernel {} is not profiled: only its first threads did anything at any size, "
+                      "so a bound of theirs is in memory; `trimtab profile -- PROGRAM ...` "
+                      "profiles its real launches",
+                      description_.name)});
     return {};
+}
+
+// if (i < *n), where the profile's *n is a few: what the launches' other threads would do is not known.
+bool KernelProfiler::only_first_work() {
+    constexpr double few_blocks = 2, many_blocks = 8;
+    if (!description_.guards.empty() || shares_by_block(description_)) return false;
+    return std::ranges::all_of(std::array{least_level, most_level}, [&](std::size_t level) {
+        const std::vector<double> data = planner_.data_at(level);
+        const std::vector<trimtab_dim3> blocks = planner_.blocks_at(data);
+        if (blocks.empty()) return false;
+        const trimtab_dim3 extent = planner_.extent_of(data),
+                           block = *std::ranges::min_element(
+                               blocks, {}, [](const trimtab_dim3& b) { return b.x * b.y * b.z; });
+        const auto point = planner_.point(data, block);
+        const Measured measured = point ? measure(*point, probe_warps, nullptr, 0) : Measured();
+        if (!measured) return false;
+        const double all = std::ceil(extent.x / double(block.x)) * std::ceil(extent.y / double(block.y)) *
+                           std::ceil(extent.z / double(block.z));
+        return all >= many_blocks && value(*measured, Metric::active_blocks) < few_blocks;
+    });
 }
 
 // Any scale but 0, any positive threshold: the profile holds for the values between those that were tried.

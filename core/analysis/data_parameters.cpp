@@ -44,6 +44,7 @@ struct Use {
     unsigned roles = 0;
     std::optional<Dimension> bounds;
     ptx::Type type = ptx::Type::none;  // that an instruction took it for
+    std::set<std::uint32_t> compared;  // numbers that it is tested for
 };
 
 class Finder {
@@ -281,6 +282,17 @@ class Finder {
                 if (kernel_.phi_of(table_.atom(index)) != phi) reach(index, stride);
     }
 
+    // Modes, and sizes that have code of their own.
+    static void note_compared(const ptx::Instruction& made, Use& use) {
+        constexpr std::uint64_t least = 4, most = 4096;
+        const bool tests = made.modifiers.comparison == ptx::Comparison::eq ||
+                           made.modifiers.comparison == ptx::Comparison::ne;
+        if (made.opcode != Opcode::setp || !tests || ptx::is_float(made.type)) return;
+        for (const ptx::Operand& operand : made.sources())
+            if (operand.kind == ptx::Operand::Kind::immediate && operand.bits >= least &&
+                operand.bits <= most)
+                use.compared.insert(static_cast<std::uint32_t>(operand.bits));
+    }
     // A scalar's type, where the source does not say it: as its first typed use takes it.
     void find_types() {
         const auto& body = kernel_.function().body;
@@ -297,6 +309,7 @@ class Finder {
                 if (at == loaded.end()) continue;
                 const auto found = uses_.find(at->second);
                 if (found == uses_.end()) continue;
+                note_compared(body[i], found->second);
                 const ptx::Type type =
                     body[i].source_type != ptx::Type::none ? body[i].source_type : body[i].type;
                 const bool says = ptx::is_float(type) || is_signed_type(type) ||
@@ -347,6 +360,7 @@ std::map<Scalar, Use> whole_scalars(const std::map<Scalar, Use>& parts, const pt
         merged.roles |= use.roles;
         if (!merged.bounds) merged.bounds = use.bounds;
         if (merged.type == ptx::Type::none && scalar == part) merged.type = use.type;
+        if (scalar == part) merged.compared.insert(use.compared.begin(), use.compared.end());
     }
     return whole;
 }
@@ -378,6 +392,7 @@ std::vector<DataParameter> data_parameters(const SymbolTable& table, const Proof
             found.offset = scalar.offset;
             found.type = type_name(type);
             found.bounds = use.bounds;
+            found.compared.assign(use.compared.begin(), use.compared.end());
             found.divides = (use.roles & divides) != 0;
             found.counts = (use.roles & (trip_count | shortens_loop)) != 0 &&
                            (use.roles & ~unsigned{trip_count | shortens_loop | offset | base}) == 0;

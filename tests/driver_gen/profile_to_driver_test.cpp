@@ -84,6 +84,20 @@ GLOBAL void scale_rows(float* o, const float* a, const float* weight, int width,
     if (row >= batch) return;
     for (int i = threadIdx.x; i < width; i += blockDim.x) o[row * width + i] = weight[i] * a[row * width + i];
 }
+struct Settings { float* to; const float* from; int steps, bound; float scale; };
+__attribute__((constant)) Settings settings;
+__attribute__((constant)) float weights[16];
+GLOBAL void by_settings(int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float s = settings.from[i];
+    for (int k = 0; k < settings.steps; k++) s = s * settings.scale + weights[k];
+    settings.to[i] = s;
+}
+GLOBAL void bounded_by_settings(float* o) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < settings.bound) o[i] *= 2;
+}
 GLOBAL void strided(float* o, const float* a, int n, int every, int of_a) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) o[i * every] = a[i * of_a] + 1;
@@ -98,6 +112,14 @@ GLOBAL void by_mode(const float* x, float* y, int n, int mode, float beta) {
         v = expf(v) * sqrtf(v);
     if (beta != 0) v += beta * y[i];
     y[i] = v;
+}
+GLOBAL void of_two_modes(const float* x, float* y, int n, int mode) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    if (mode == 5)
+        y[i] = x[i];
+    else if (mode == 8)
+        y[i] = expf(x[i]) * sqrtf(x[n - 1 - i]);
 }
 GLOBAL void flagged(const float* x, float* y, int n, bool back, bool negative) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -308,6 +330,39 @@ TEST_F(ProfileToDriver, ThereAreAsManyBlocksAsRows) {
             EXPECT_NEAR(fits->evaluate(Metric::footprint_sectors, data, block * blocks, 1, 1), sectors,
                         0.01 * sectors);
         }
+}
+
+TEST_F(ProfileToDriver, OnlyModesThatAreTestedForAreKnown) {
+    const analysis::KernelDescription& of_two_modes = kernel("of_two_modes");
+    EXPECT_EQ(of_two_modes.data[1].compared, (std::vector<std::uint32_t>{5, 8}));
+    const auto profile = profiler::profile_kernel(of_two_modes, *backend_, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    const auto fits = fit_kernel(*profile);
+    ASSERT_TRUE(fits);
+    const auto at = [](double mode) { return std::vector<double>{1 << 20, mode, 1 << 20}; };
+    for (const double mode : {5.0, 8.0}) EXPECT_EQ(fits->outside(at(mode)), 0u) << mode;
+    for (const double mode : {0.0, 4.0, 7.0, 9.0})
+        EXPECT_EQ(fits->outside(at(mode)), TRIMTAB_DOUBT(TRIMTAB_DOUBT_OTHER_VALUE, 1)) << mode;
+    EXPECT_GT(fits->evaluate(Metric::warp_instructions, at(8), 256, 1, 1),
+              fits->evaluate(Metric::warp_instructions, at(5), 256, 1, 1) + 5);
+}
+
+// Constant memory is written by programs: what a build makes up for it enters loops, and is said to be made up.
+TEST_F(ProfileToDriver, LoopsAndPointersOfConstantMemory) {
+    const auto profile = profiler::profile_kernel(kernel("by_settings"), *backend_, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    const auto fits = fit_kernel(*profile);
+    ASSERT_TRUE(fits);
+    const std::vector<double> data{1 << 20, 1 << 20};
+    EXPECT_NEAR(fits->evaluate(Metric::store_sectors, data, 256, 1, 1), 4, 0.01);
+    EXPECT_GT(fits->evaluate(Metric::fp32_instructions, data, 256, 1, 1), 0);
+    EXPECT_TRUE(fits->find(Metric::fp32_instructions)->data_dependent);
+    EXPECT_FALSE(fits->find(Metric::store_sectors)->data_dependent);
+
+    const auto bounded = profiler::profile_kernel(kernel("bounded_by_settings"), *backend_, {});
+    ASSERT_FALSE(bounded);
+    EXPECT_NE(bounded.error().message.find("a bound of theirs is in memory"), std::string::npos)
+        << bounded.error().message;
 }
 
 // Loops that are never entered, launches of nothing.

@@ -230,6 +230,25 @@ TEST(ProfileKernel, FewSmallValuesMayBeModes) {
     EXPECT_THAT(special([](int) { return 20.0; }), ::testing::IsEmpty());
 }
 
+// Numbers that the code tests for are tried as well; where it does nothing at all others, the first of them is the usual one.
+TEST(ProfileKernel, NumbersThatAreTestedForMayBeModes) {
+    KernelDescription kernel = kernel_of({"n", "mode"});
+    kernel.data[1].compared = {5, 8};
+    FakeBackend backend;
+    backend.instructions = [](const auto& a) { return a[1] == 8 ? 40.0 : 20.0; };
+    const auto some = profile_kernel(kernel, backend, {});
+    ASSERT_TRUE(some) << some.error().text();
+    EXPECT_THAT(some->special, ::testing::ElementsAre(SpecialValue{1, 8}));
+    EXPECT_TRUE(some->varied[1]);
+
+    backend.works = [](const auto& a) { return a[1] == 5 || a[1] == 8; };
+    const auto alone = profile_kernel(kernel, backend, {});
+    ASSERT_TRUE(alone) << alone.error().text();
+    EXPECT_THAT(alone->special, ::testing::ElementsAre(SpecialValue{1, 8}));
+    EXPECT_FALSE(alone->varied[1]);
+    for (const ProfilePoint& point : alone->points) EXPECT_THAT(point.data[1], ::testing::AnyOf(5, 8));
+}
+
 TEST(ProfileKernel, SaysWhatDependsOnTheData) {
     FakeBackend backend;
     backend.instructions = [](const auto&) { return 20.0; };

@@ -63,6 +63,8 @@ struct DataParameter {
     std::optional<Dimension> bounds;
     bool divides = false;  // indices are taken apart by it: it is a dimension of an array
     bool counts = false;   // it decides how often loops run, and scales no index: it is none
+    // Numbers that it is tested for, ascending, but for those of small modes (below 4).
+    std::vector<std::uint32_t> compared{};
 };
 
 // A condition that, where true, takes every thread to exit with no memory access, call, trap or unbounded

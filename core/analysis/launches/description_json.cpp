@@ -72,6 +72,7 @@ json to_json(const DataParameter& data) {
     if (data.bounds) object["bounds"] = dimension_name(static_cast<std::size_t>(*data.bounds));
     if (data.divides) object["divides"] = true;
     if (data.counts) object["counts"] = true;
+    if (!data.compared.empty()) object["compared"] = data.compared;
     return object;
 }
 
@@ -150,6 +151,8 @@ DataParameter data_from(const JsonValue& value) {
     if (const auto bounds = value.find("bounds")) data.bounds = dimension_from(*bounds);
     if (const auto divides = value.find("divides")) data.divides = divides->boolean();
     if (const auto counts = value.find("counts")) data.counts = counts->boolean();
+    if (const auto compared = value.find("compared"))
+        for (const JsonValue& number : compared->list()) data.compared.push_back(number.count());
     return data;
 }
 

@@ -232,6 +232,10 @@ void FunctionValues::fault(std::uint32_t instruction, const Symbolic& value) {
             default:
                 return;
         }
+        // Where the block stays 1 the kernel reads blockIdx alone.
+        if (name != "blockIdx" && name != "gridDim" &&
+            reads_.block_stays_one(static_cast<std::size_t>(atom.dimension)))
+            return;
         registers.insert(fmt::format("{}.{}", name, "xyz"[static_cast<std::size_t>(atom.dimension)]));
     });
     std::string names = fmt::format("{}", fmt::join(registers, " and "));
