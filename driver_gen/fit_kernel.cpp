@@ -300,6 +300,17 @@ std::expected<Layout, Error> fit_special(const Profile& profile, const Values& v
     return Layout{.values = values, .metrics = std::move(own.metrics)};
 }
 
+// A width of few elements may be other code, too: what is left over of an unrolled loop.
+bool has_other_counts(const Profile& profile, const Values& values, const KernelFits& fits) {
+    constexpr double same = 0.05;
+    return std::ranges::any_of(in_layout(profile, values).points, [&](const ProfilePoint& point) {
+        const auto& measured = point.metrics[static_cast<std::size_t>(model::Metric::warp_instructions)];
+        return measured && std::abs(fits.evaluate(model::Metric::warp_instructions, point.data, point.box[0],
+                                                  point.box[1], point.box[2]) -
+                                    *measured) > same * *measured;
+    });
+}
+
 std::expected<void, Error> fit_layouts(const Profile& profile, const FitOptions& options, KernelFits& fits) {
     std::vector<Values> all;
     for (const ProfilePoint& point : profile.points)
@@ -307,8 +318,9 @@ std::expected<void, Error> fit_layouts(const Profile& profile, const FitOptions&
             !values.empty() && std::ranges::find(all, values) == all.end())
             all.push_back(std::move(values));
     for (const Values& values : all) {
-        auto layout = has_stride(profile, values) ? fit_strides(profile, values, options, fits)
-                                                  : fit_special(profile, values, options, fits);
+        auto layout = has_stride(profile, values) && !has_other_counts(profile, values, fits)
+                          ? fit_strides(profile, values, options, fits)
+                          : fit_special(profile, values, options, fits);
         if (!layout) return std::unexpected(layout.error());
         fits.layouts.push_back(std::move(*layout));
     }

@@ -18,6 +18,7 @@ constexpr double dear_share = 1.0 / 8;
 
 // Strides that are no array's width: of coordinates and colours.
 constexpr std::array colours{2.0, 3.0, 4.0};
+constexpr double sector_bytes = 32;  // of every GPU that there is
 
 // Of a warp whose lanes go different ways, only those that do something count.
 double lane_work(const Measurement& measured) {
@@ -112,9 +113,22 @@ void KernelProfiler::find_layouts() {
     const std::vector<double> base = planner_.apart(planner_.data_at(0), 32);
     profile_.strides = find_strides(planner_, base, probe_layout);
     std::vector<Planner::Layout> layouts = usual_layouts(profile_.strides, base, probe_layout);
+    // From a sector on rows of threads lie apart as long ones do.
+    double widest_near = colours.back() + 1;
+    for (const std::uint32_t stride : profile_.strides) {
+        const auto of_one = probe(planner_.with(planner_.data_at(0), stride, 1)),
+                   far = probe(planner_.data_at(0));
+        if (!of_one || !far || !is_width(*of_one, *far)) continue;
+        const std::vector<std::uint32_t> bytes = element_bytes(description_);
+        const double elements = bytes.empty() ? 0 : std::ceil(sector_bytes / std::ranges::min(bytes));
+        if (elements < 2 || elements > planner_.data_at(0)[stride]) continue;
+        planner_.set_width(stride, elements);
+        widest_near = std::min(widest_near, elements);
+    }
     // Points in a plane or in space, colours: their coordinates lie side by side.
     if (profile_.strides.size() == 1 && base[profile_.strides[0]] > colours.back())
         for (const double few : colours) {
+            if (few >= widest_near) break;
             profile_.special.push_back({.data = profile_.strides[0], .value = few});
             layouts.push_back({profile_.special.back()});
         }

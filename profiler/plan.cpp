@@ -327,20 +327,32 @@ std::vector<PlannedPoint> Planner::points() const {
         add_points(others, held_out_from, out);
     }
     add_few(out);
+    add_widths(out);
     return out;
+}
+
+void Planner::add_widths(std::vector<PlannedPoint>& out) const {
+    for (const auto& [width, least] : widths_)
+        for (const std::size_t level : {least_level, middle_level}) {
+            const std::vector<double> data = with(data_at(level), width, least);
+            for (const trimtab_dim3& block : blocks_at(data))
+                if (auto next = point(data, block)) out.push_back(std::move(*next));
+        }
 }
 
 // Rows of a few elements share sectors, as those of a large array do not: such points tell of counts alone.
 void Planner::add_few(std::vector<PlannedPoint>& out) const {
     constexpr std::size_t most_blocks = 3;
+    constexpr double past_colours = 5;  // the least of a width that is not profiled by itself
+    const auto few_at = [&](std::size_t i) { return widths_.contains(i) ? past_colours : few_iterations; };
     std::vector<std::vector<double>> all;
     for (std::size_t i = 0; i < counts_.size(); ++i)
-        if (counts_[i]) all.push_back(with(data_at(quarter_level), i, few_iterations));
+        if (counts_[i]) all.push_back(with(data_at(quarter_level), i, few_at(i)));
     // The loops of a filter lie in each other.
     if (all.size() > 1) {
         std::vector<double> together = data_at(quarter_level);
         for (std::size_t i = 0; i < counts_.size(); ++i)
-            if (counts_[i]) together = with(std::move(together), i, few_iterations);
+            if (counts_[i]) together = with(std::move(together), i, few_at(i));
         all.push_back(std::move(together));
     }
     for (const std::vector<double>& data : all) {

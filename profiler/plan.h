@@ -80,6 +80,9 @@ class Planner {
     [[nodiscard]] bool sets_rows(std::size_t data) const {
         return std::ranges::find(rows_, data) != rows_.end();
     }
+    // A size that is how far apart neighbouring threads' rows lie, too: it is planned at `least` as well, where these begin
+    // to share no sectors.
+    void set_width(std::size_t data, double least) { widths_[data] = least; }
     // Strides that are 1 together, or one that is a few, at further points: neighbours lie side by side there, or nearly, and
     // far apart elsewhere.
     using Layout = std::vector<SpecialValue>;
@@ -136,6 +139,7 @@ class Planner {
                                                              const Layout& values,
                                                              std::size_t& held_out_from) const;
     void add_few(std::vector<PlannedPoint>& out) const;
+    void add_widths(std::vector<PlannedPoint>& out) const;
     void add_points(const std::vector<std::vector<double>>& data, std::size_t held_out_from,
                     std::vector<PlannedPoint>& out) const;
 
@@ -149,11 +153,12 @@ class Planner {
     bool whole_sizes_ = false;  // the annotation allows few blocks at sizes that are no whole warps
     PlanOptions options_;
     std::vector<Role> roles_;
-    std::vector<double> scales_;           // of D, for sizes, bounds and parts
-    std::vector<double> units_;            // of D
-    std::vector<double> most_;             // of D, for small ones
-    std::map<std::size_t, double> modes_;  // by place in D
-    std::vector<bool> counts_;             // of D
+    std::vector<double> scales_;            // of D, for sizes, bounds and parts
+    std::vector<double> units_;             // of D
+    std::vector<double> most_;              // of D, for small ones
+    std::map<std::size_t, double> widths_;  // by place in D
+    std::map<std::size_t, double> modes_;   // by place in D
+    std::vector<bool> counts_;              // of D
     std::vector<Layout> layouts_;
     std::vector<Layout> special_;
     std::array<std::optional<std::size_t>, 3> extents_;  // in D

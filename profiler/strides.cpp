@@ -52,6 +52,22 @@ bool of_different_arrays(const Measurement& far, const Measurement& first, const
 
 }  // namespace
 
+bool is_width(const Measurement& of_one, const Measurement& far) {
+    constexpr double fewer = 0.9;
+    const auto a_request = [](const Measurement& of, Metric sectors, Metric requests) {
+        return value(of, requests) > 0 ? value(of, sectors) / value(of, requests) : 0.0;
+    };
+    return do_other_work(of_one, far) &&
+           value(of_one, Metric::warp_instructions) < value(far, Metric::warp_instructions) &&
+           std::ranges::any_of(
+               std::array{std::pair(Metric::load_sectors, Metric::load_requests),
+                          std::pair(Metric::store_sectors, Metric::store_requests)},
+               [&](const auto& of) {
+                   const double near = a_request(of_one, of.first, of.second);
+                   return near > 0 && near < fewer * a_request(far, of.first, of.second);
+               });
+}
+
 bool do_other_work(const Measurement& a, const Measurement& b) {
     return std::ranges::any_of(
         std::array{Metric::warp_instructions, Metric::load_requests, Metric::store_requests,
@@ -67,7 +83,12 @@ std::vector<std::uint32_t> find_strides(const Planner& planner, const std::vecto
         const Role role = planner.roles()[i];
         if (role != Role::pitch && role != Role::size && role != Role::small) continue;
         const auto near = probe(with_one(base, {i}));
-        if (!near || do_other_work(near->measurement, far->measurement)) continue;
+        if (!near) continue;
+        if (role == Role::size && is_width(near->measurement, far->measurement)) {
+            strides.push_back(static_cast<std::uint32_t>(i));
+            continue;
+        }
+        if (do_other_work(near->measurement, far->measurement)) continue;
         if (coalesces(near->measurement, far->measurement) || shares_sectors(near->measurement, *far))
             strides.push_back(static_cast<std::uint32_t>(i));
     }

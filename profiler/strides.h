@@ -19,8 +19,8 @@ struct Probed {
 };
 using Probe = std::function<std::expected<Probed, MeasureError>(const std::vector<double>& data)>;
 
-// Where such a parameter of `base` (Planner::apart) is 1, threads do the same, and neighbours in x or in another
-// dimension lie side by side. Ascending.
+// Where such a parameter of `base` (Planner::apart) is 1, threads do the same, or less of it by a width, and neighbours in x
+// or in another dimension lie side by side. Ascending.
 [[nodiscard]] std::vector<std::uint32_t> find_strides(const Planner& planner, const std::vector<double>& base,
                                                       const Probe& probe);
 
@@ -28,6 +28,10 @@ using Probe = std::function<std::expected<Probed, MeasureError>(const std::vecto
 // as many arrays as can be.
 [[nodiscard]] std::vector<Planner::Layout> usual_layouts(const std::vector<std::uint32_t>& strides,
                                                          const std::vector<double>& base, const Probe& probe);
+
+// Rows that lie next to each other, each a thread's: how many elements they have is how far apart they lie (channels, the
+// coordinates of points). Where they have one, neighbours share sectors of a request.
+[[nodiscard]] bool is_width(const Measurement& of_one, const Measurement& far);
 
 // Do two measurements differ in what a warp executes?
 [[nodiscard]] bool do_other_work(const Measurement& a, const Measurement& b);

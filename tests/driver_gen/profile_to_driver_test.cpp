@@ -132,6 +132,11 @@ GLOBAL void of_points(float* o, const float* a, int n, int dimensions, int d) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) o[i] = a[i * dimensions + d] + 1;
 }
+GLOBAL void of_channels(float* o, const float* a, const float* weight, int n, int channels) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    for (int c = 0; c < channels; c++) o[i * channels + c] = weight[c] * a[i * channels + c];
+}
 GLOBAL void mean_of_four(double* out, const double* in, long long h, long long w, long long out_row,
                          long long out_col, long long in_row, long long in_col) {
     long long y = 1 + blockIdx.y * (long long)blockDim.y + threadIdx.y;
@@ -413,6 +418,29 @@ TEST_F(ProfileToDriver, StridesOfAFewAreProfiledToo) {
 }
 
 // Neighbours lie side by side in each array, in the one that is read, in the one that is written, or in none.
+// A loop's bound that is how far apart the threads' rows lie, too: a few elements of all rows share sectors.
+TEST_F(ProfileToDriver, WidthsOfAFewAreProfiledToo) {
+    const analysis::KernelDescription& of_channels = kernel("of_channels");
+    const auto profile = profiler::profile_kernel(of_channels, *backend_, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    EXPECT_EQ(profile->strides, (std::vector<std::uint32_t>{1}));
+    const auto fits = fit_kernel(*profile);
+    ASSERT_TRUE(fits);
+    constexpr double n = 100000;
+    for (const double channels : {1.0, 2.0, 3.0, 4.0, 8.0, 16.0, 100.0}) {
+        const std::vector<double> data{n, channels, n};
+        EXPECT_EQ(fits->outside(data), 0u) << channels;
+        expect_near(of_channels, *profile, *fits, data, {std::uint32_t(n), 1, 1}, {{64, 1, 1}, {256, 1, 1}},
+                    {{Metric::warp_instructions, 0.02},
+                     {Metric::load_requests, 0.02},
+                     {Metric::load_sectors, 0.02},
+                     {Metric::store_sectors, 0.02}});
+    }
+    for (const double channels : {5.0, 7.0})
+        EXPECT_EQ(fits->outside(std::vector<double>{n, channels, n}),
+                  TRIMTAB_DOUBT(TRIMTAB_DOUBT_TOO_SMALL, 1));
+}
+
 TEST_F(ProfileToDriver, StridesOfOneAreProfiledToo) {
     const analysis::KernelDescription& mean = kernel("mean_of_four");
     const auto profile = profiler::profile_kernel(mean, *backend_, {});
