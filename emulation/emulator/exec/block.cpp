@@ -202,6 +202,8 @@ const Op* Block::start_warp(std::uint32_t index) {
         w.frame = nullptr;
         w.outermost = worker_.take_frame(w, start.entry->ops.data(), *start.entry);
         if (w.outermost == nullptr) return nullptr;  // the stack's fault is set
+    } else if (worker_.launch().request.is_interpreted) {
+        std::fill_n(w.outermost->registers, start.entry->register_bytes, std::byte{0});
     }
     w.outermost->lanes = lanes;
     w.outermost->local_end = w.outermost->local_base + start.local_bytes;

@@ -96,7 +96,9 @@ struct LaunchRequest {
     // Told once, in one line, of an access outside every allocation that meets memory which a GPU's driver maps
     // (GlobalMemory::mapped_outside); it then goes on there. Empty: such an access is a fault.
     std::function<void(const std::string&)> outside{};
-    bool is_interpreted = false;  // never compiled, however long it runs
+    // Never compiled, however long it runs. Registers are 0 until code writes them, so that launches which read what they
+    // never wrote can be compared.
+    bool is_interpreted = false;
 };
 
 // Why a launch did not finish.

@@ -336,6 +336,8 @@ Frame* Worker::take_frame(Warp& w, const Op* op, const FunctionCode& function) {
     } else {
         frame = free.back();
         free.pop_back();
+        if (launch_.request.is_interpreted)
+            std::fill_n(frame->registers, function.register_bytes, std::byte{0});
     }
     frame->caller = caller;
     frame->depth = depth;

@@ -219,5 +219,34 @@ TEST_F(HandWritten, WildAddressesAreFaultsOrMemory) {
     EXPECT_GT(finished, 100u);
 }
 
+// The first warp's value is not the next one's.
+TEST(Interpreted, RegistersAreZeroUntilCodeWritesThem) {
+    const auto program = load(R"(.version 8.6
+.target sm_75
+.address_size 64
+.visible .entry keep(.param .u64 out) {
+    .reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<3>;
+    mov.u32 %r1, %tid.x;
+    setp.lt.u32 %p1, %r1, 32;
+    @%p1 mov.u32 %r2, 7;
+    ld.param.u64 %rd1, [out];
+    mad.wide.u32 %rd2, %r1, 4, %rd1;
+    st.global.u32 [%rd2], %r2;
+    ret;
+})");
+    ASSERT_NE(program, nullptr);
+    std::vector<std::uint32_t> out(96, 1);
+    HostMemory memory;
+    const Parameters parameters(memory.add(out));
+    LaunchRequest request;
+    request.kernel = "keep";
+    request.block = {96, 1, 1};
+    request.parameters = parameters.bytes();
+    request.threads = 1;
+    request.is_interpreted = true;
+    ASSERT_TRUE(launch(*program, memory, request));
+    for (std::size_t i = 0; i < out.size(); i++) EXPECT_EQ(out[i], i < 32 ? 7u : 0u) << i;
+}
+
 }  // namespace
 }  // namespace trimtab::emulator::test
