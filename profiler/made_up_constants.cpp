@@ -127,37 +127,59 @@ class ConstantLoads {
     std::vector<Load> loads_;
 };
 
+// Of a variable that nothing initialises.
+struct Place {
+    std::string variable;
+    std::uint64_t offset = 0;
+    unsigned bytes = 0;
+    auto operator<=>(const Place&) const = default;
+};
+using Uses = std::map<Place, unsigned>;
+
+void add_uses(const ptx::Module& module, const ptx::Function& function, Uses& uses) {
+    const ConstantLoads found(function);
+    for (const ConstantLoads::Load& load : found.loads()) {
+        const auto variable = std::ranges::find(module.variables, load.variable, &ptx::Variable::name);
+        if (variable == module.variables.end() || variable->space != ptx::Space::constant ||
+            !variable->initial.empty() || !variable->relocations.empty() || load.bytes == 0)
+            continue;
+        const std::uint64_t first = load.is_anywhere ? 0 : static_cast<std::uint64_t>(load.offset),
+                            end = std::min(load.is_anywhere ? variable->size_bytes : first + load.bytes,
+                                           variable->size_bytes);
+        for (std::uint64_t at = first; at + load.bytes <= end; at += load.bytes)
+            uses[{load.variable, at, load.bytes}] |= load.uses;
+    }
+}
+
+bool is_pointer(const Place& place, unsigned used) {
+    return (used & as_pointer) != 0 && place.bytes == sizeof(std::uint64_t);
+}
+bool is_integer(const Place& place, unsigned used) {
+    return used == as_integer && place.bytes >= sizeof(std::uint32_t);
+}
+
 }  // namespace
+
+bool reads_made_up_integers(const emulator::Program& program, std::string_view kernel) {
+    const ptx::Module& module = emulator::module_of(program);
+    const auto function = std::ranges::find(module.functions, kernel, &ptx::Function::name);
+    if (function == module.functions.end()) return false;
+    Uses uses;
+    add_uses(module, *function, uses);
+    return std::ranges::any_of(uses, [](const auto& use) { return is_integer(use.first, use.second); });
+}
 
 MadeUpConstants::MadeUpConstants(emulator::Program& program) {
     const ptx::Module& module = emulator::module_of(program);
-    struct Place {
-        std::string variable;
-        std::uint64_t offset = 0;
-        unsigned bytes = 0;
-        auto operator<=>(const Place&) const = default;
-    };
-    std::map<Place, unsigned> uses;
-    for (const ptx::Function& function : module.functions)
-        for (const ConstantLoads::Load& load : ConstantLoads(function).loads()) {
-            const auto variable = std::ranges::find(module.variables, load.variable, &ptx::Variable::name);
-            if (variable == module.variables.end() || variable->space != ptx::Space::constant ||
-                !variable->initial.empty() || !variable->relocations.empty() || load.bytes == 0)
-                continue;
-            const std::uint64_t first = load.is_anywhere ? 0 : static_cast<std::uint64_t>(load.offset),
-                                end = load.is_anywhere ? variable->size_bytes : first + load.bytes;
-            for (std::uint64_t at = first; at + load.bytes <= std::min(end, variable->size_bytes);
-                 at += load.bytes)
-                uses[{load.variable, at, load.bytes}] |= load.uses;
-        }
+    Uses uses;
+    for (const ptx::Function& function : module.functions) add_uses(module, function, uses);
     for (const auto& [place, used] : uses) {
-        const bool is_pointer = (used & as_pointer) != 0 && place.bytes == sizeof(std::uint64_t);
-        if (!is_pointer && (used != as_integer || place.bytes < sizeof(std::uint32_t))) continue;
+        if (!is_pointer(place, used) && !is_integer(place, used)) continue;
         const auto storage = emulator::variable_storage(program, place.variable);
         if (!storage || storage->host == nullptr) continue;
         words_.push_back({.place = storage->host + place.offset,
                           .bytes = place.bytes,
-                          .kind = is_pointer ? Kind::pointer : Kind::integer});
+                          .kind = is_pointer(place, used) ? Kind::pointer : Kind::integer});
     }
 }
 

@@ -5,11 +5,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "emulation/emulator/exec/launch.h"
 
 namespace trimtab::profiler {
+
+// Does the kernel's own code load integers that a build makes up?
+[[nodiscard]] bool reads_made_up_integers(const emulator::Program& program, std::string_view kernel);
 
 class MadeUpConstants {
   public:

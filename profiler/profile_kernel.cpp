@@ -12,6 +12,7 @@
 #include "profiler/active_indices.h"
 #include "profiler/arguments.h"
 #include "profiler/kernel_profiler.h"
+#include "profiler/made_up_constants.h"
 #include "profiler/measured_points.h"
 #include "profiler/sampled_launch.h"
 
@@ -230,16 +231,19 @@ std::expected<void, Error> KernelProfiler::find_work() {
         return std::unexpected(
             Error{.message = fmt::format(
                       "kernel {} is not profiled: only its first threads did anything at any size, "
-                      "so a bound of theirs is in memory; `trimtab profile -- PROGRAM ...` "
+                      "so a bound of theirs is in constant memory; `trimtab profile -- PROGRAM ...` "
                       "profiles its real launches",
                       description_.name)});
     return {};
 }
 
-// if (i < *n), where the profile's *n is a few: what the launches' other threads would do is not known.
+// if (i < n), where n is in constant memory, and made up: what the launches' other threads would do is not known.
 bool KernelProfiler::only_first_work() {
     constexpr double few_blocks = 2, many_blocks = 8;
-    if (!description_.guards.empty() || shares_by_block(description_)) return false;
+    const emulator::Program* const program = backend_.program();
+    if (!description_.guards.empty() || shares_by_block(description_) || program == nullptr ||
+        !reads_made_up_integers(*program, description_.name))
+        return false;
     return std::ranges::all_of(std::array{least_level, most_level}, [&](std::size_t level) {
         const std::vector<double> data = planner_.data_at(level);
         const std::vector<trimtab_dim3> blocks = planner_.blocks_at(data);

@@ -366,7 +366,7 @@ TEST_F(ProfileToDriver, LoopsAndPointersOfConstantMemory) {
 
     const auto bounded = profiler::profile_kernel(kernel("bounded_by_settings"), *backend_, {});
     ASSERT_FALSE(bounded);
-    EXPECT_NE(bounded.error().message.find("a bound of theirs is in memory"), std::string::npos)
+    EXPECT_NE(bounded.error().message.find("a bound of theirs is in constant memory"), std::string::npos)
         << bounded.error().message;
 }
 
