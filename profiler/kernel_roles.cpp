@@ -117,8 +117,9 @@ void KernelProfiler::find_layouts() {
     double widest_near = colours.back() + 1;
     for (const std::uint32_t stride : profile_.strides) {
         const auto of_one = probe(planner_.with(planner_.data_at(0), stride, 1)),
+                   of_two = probe(planner_.with(planner_.data_at(0), stride, 2)),
                    far = probe(planner_.data_at(0));
-        if (!of_one || !far || !is_width(*of_one, *far)) continue;
+        if (!of_one || !of_two || !far || !is_width(*of_one, *of_two, *far)) continue;
         const std::vector<std::uint32_t> bytes = element_bytes(description_);
         const double elements = bytes.empty() ? 0 : std::ceil(sector_bytes / std::ranges::min(bytes));
         if (elements < 2 || elements > planner_.data_at(0)[stride]) continue;

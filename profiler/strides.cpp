@@ -18,9 +18,13 @@ using model::Metric;
 // Each layout costs a third of the points of a profile; each pair of strides a probe.
 constexpr std::size_t most_layouts = 4, most_strides = 12;
 
-std::vector<double> with_one(std::vector<double> data, std::initializer_list<std::size_t> strides) {
-    for (const std::size_t stride : strides) data[stride] = 1;
+std::vector<double> with_value(std::vector<double> data, std::initializer_list<std::size_t> strides,
+                               double value) {
+    for (const std::size_t stride : strides) data[stride] = value;
     return data;
+}
+std::vector<double> with_one(std::vector<double> data, std::initializer_list<std::size_t> strides) {
+    return with_value(std::move(data), strides, 1);
 }
 
 // Neighbours in x share sectors of a request.
@@ -52,8 +56,8 @@ bool of_different_arrays(const Measurement& far, const Measurement& first, const
 
 }  // namespace
 
-bool is_width(const Measurement& of_one, const Measurement& far) {
-    constexpr double fewer = 0.9;
+bool is_width(const Measurement& of_one, const Measurement& of_two, const Measurement& far) {
+    constexpr double fewer = 0.9, more = 1.2;
     const auto a_request = [](const Measurement& of, Metric sectors, Metric requests) {
         return value(of, requests) > 0 ? value(of, sectors) / value(of, requests) : 0.0;
     };
@@ -64,7 +68,8 @@ bool is_width(const Measurement& of_one, const Measurement& far) {
                           std::pair(Metric::store_sectors, Metric::store_requests)},
                [&](const auto& of) {
                    const double near = a_request(of_one, of.first, of.second);
-                   return near > 0 && near < fewer * a_request(far, of.first, of.second);
+                   return near > 0 && near < fewer * a_request(far, of.first, of.second) &&
+                          value(of_two, of.second) > more * value(of_one, of.second);
                });
 }
 
@@ -84,9 +89,12 @@ std::vector<std::uint32_t> find_strides(const Planner& planner, const std::vecto
         if (role != Role::pitch && role != Role::size && role != Role::small) continue;
         const auto near = probe(with_one(base, {i}));
         if (!near) continue;
-        if (role == Role::size && is_width(near->measurement, far->measurement)) {
-            strides.push_back(static_cast<std::uint32_t>(i));
-            continue;
+        if (role == Role::size && do_other_work(near->measurement, far->measurement)) {
+            const auto two = probe(with_value(base, {i}, 2));
+            if (two && is_width(near->measurement, two->measurement, far->measurement)) {
+                strides.push_back(static_cast<std::uint32_t>(i));
+                continue;
+            }
         }
         if (do_other_work(near->measurement, far->measurement)) continue;
         if (coalesces(near->measurement, far->measurement) || shares_sectors(near->measurement, *far))

@@ -30,8 +30,9 @@ using Probe = std::function<std::expected<Probed, MeasureError>(const std::vecto
                                                          const std::vector<double>& base, const Probe& probe);
 
 // Rows that lie next to each other, each a thread's: how many elements they have is how far apart they lie (channels, the
-// coordinates of points). Where they have one, neighbours share sectors of a request.
-[[nodiscard]] bool is_width(const Measurement& of_one, const Measurement& far);
+// coordinates of points). Where they have one, neighbours share sectors of a request; where they have two, each thread makes
+// more requests, as it does not by a bound of all threads.
+[[nodiscard]] bool is_width(const Measurement& of_one, const Measurement& of_two, const Measurement& far);
 
 // Do two measurements differ in what a warp executes?
 [[nodiscard]] bool do_other_work(const Measurement& a, const Measurement& b);

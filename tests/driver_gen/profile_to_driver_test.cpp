@@ -137,6 +137,11 @@ GLOBAL void of_channels(float* o, const float* a, const float* weight, int n, in
     if (i >= n) return;
     for (int c = 0; c < channels; c++) o[i * channels + c] = weight[c] * a[i * channels + c];
 }
+GLOBAL void sum_of_all(int* sum, const int* a, int n) {
+    int own = 0;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) own += a[i];
+    atomicAdd(sum, own);
+}
 GLOBAL void mean_of_four(double* out, const double* in, long long h, long long w, long long out_row,
                          long long out_col, long long in_row, long long in_col) {
     long long y = 1 + blockIdx.y * (long long)blockDim.y + threadIdx.y;
@@ -439,6 +444,14 @@ TEST_F(ProfileToDriver, WidthsOfAFewAreProfiledToo) {
     for (const double channels : {5.0, 7.0})
         EXPECT_EQ(fits->outside(std::vector<double>{n, channels, n}),
                   TRIMTAB_DOUBT(TRIMTAB_DOUBT_TOO_SMALL, 1));
+}
+
+// One element is one request, and so are two: that is a bound of all threads.
+TEST_F(ProfileToDriver, ABoundIsNoWidth) {
+    const auto profile = profiler::profile_kernel(kernel("sum_of_all"), *backend_, {});
+    ASSERT_TRUE(profile) << profile.error().text();
+    EXPECT_TRUE(profile->strides.empty());
+    EXPECT_TRUE(profile->special.empty());
 }
 
 TEST_F(ProfileToDriver, StridesOfOneAreProfiledToo) {
