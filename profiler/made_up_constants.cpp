@@ -187,7 +187,7 @@ void MadeUpConstants::write(emulator::SparseMemory& memory, std::uint32_t first_
     std::uint32_t pointers = 0;
     for (std::size_t i = 0; i < words_.size(); ++i) {
         const Word& word = words_[i];
-        // Any order of 1 to 8 that is no other one's: 5 has no divisor in common with 8.
+        // 1 to 8, in turn: neighbours have different ones, and so have seeds.
         std::uint64_t value = 1 + (3 + 5 * i + 3 * seed) % 8;
         if (word.kind == Kind::pointer) {
             const std::uint32_t region = first_region + pointers++;
