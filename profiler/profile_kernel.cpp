@@ -158,6 +158,14 @@ void KernelProfiler::fit_sizes() {
         return fault && fault->outside;
     };
     if (!is_outside()) return;
+    // Numbers in arrays may be larger than how many there may be of them: the bins of a histogram.
+    for (std::size_t i = 0; i < count; ++i) {
+        const double before = planner_.scale(i);
+        if (!varies(i) || before >= 1) continue;
+        planner_.set_scale(i, 1);
+        if (!is_outside()) return;
+        planner_.set_scale(i, before);
+    }
     for (const double divisor : {2.0, 4.0, 8.0, 16.0, 32.0, 64.0})
         for (std::size_t i = 0; i < count; ++i) {
             if (!varies(i)) continue;
