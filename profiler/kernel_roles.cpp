@@ -111,25 +111,21 @@ void KernelProfiler::find_layouts() {
         return Probed{.measurement = *measured, .threads = double(blocks[0].x) * blocks[0].y * blocks[0].z};
     };
     const std::vector<double> base = planner_.apart(planner_.data_at(0), 32);
-    profile_.strides = find_strides(planner_, base, probe_layout);
+    const Strides strides = find_strides(planner_, base, probe_layout);
+    profile_.strides = strides.all;
     std::vector<Planner::Layout> layouts = usual_layouts(profile_.strides, base, probe_layout);
     // From a sector on rows of threads lie apart as long ones do.
-    double widest_near = colours.back() + 1;
-    for (const std::uint32_t stride : profile_.strides) {
-        const auto of_one = probe(planner_.with(planner_.data_at(0), stride, 1)),
-                   of_two = probe(planner_.with(planner_.data_at(0), stride, 2)),
-                   far = probe(planner_.data_at(0));
-        if (!of_one || !of_two || !far || !is_width(*of_one, *of_two, *far)) continue;
-        const std::vector<std::uint32_t> bytes = element_bytes(description_);
-        const double elements = bytes.empty() ? 0 : std::ceil(sector_bytes / std::ranges::min(bytes));
-        if (elements < 2 || elements > planner_.data_at(0)[stride]) continue;
-        planner_.set_width(stride, elements);
-        widest_near = std::min(widest_near, elements);
-    }
-    // Points in a plane or in space, colours: their coordinates lie side by side.
-    if (profile_.strides.size() == 1 && base[profile_.strides[0]] > colours.back())
+    const std::vector<std::uint32_t> bytes = element_bytes(description_);
+    const double elements = bytes.empty() ? 0 : std::ceil(sector_bytes / std::ranges::min(bytes));
+    for (const std::uint32_t width : strides.widths)
+        if (elements > 1 && elements <= base[width]) planner_.set_width(width, elements);
+    const double end = planner_.has_widths() ? std::min(elements, colours.back() + 1) : colours.back() + 1;
+    // Points in a plane or in space, colours: their coordinates lie side by side. Rows of so few elements are a thread's each
+    // in kernels of one dimension; in others each value costs too many points.
+    const bool may_be_few = !planner_.has_widths() || planner_.is_of_one_dimension();
+    if (profile_.strides.size() == 1 && base[profile_.strides[0]] > colours.back() && may_be_few)
         for (const double few : colours) {
-            if (few >= widest_near) break;
+            if (few >= end) break;
             profile_.special.push_back({.data = profile_.strides[0], .value = few});
             layouts.push_back({profile_.special.back()});
         }

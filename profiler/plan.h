@@ -83,6 +83,8 @@ class Planner {
     // A size that is how far apart neighbouring threads' rows lie, too: it is planned at `least` as well, where these begin
     // to share no sectors.
     void set_width(std::size_t data, double least) { widths_[data] = least; }
+    [[nodiscard]] bool has_widths() const { return !widths_.empty(); }
+    [[nodiscard]] bool is_of_one_dimension() const { return dimensions_ == 1; }
     // Strides that are 1 together, or one that is a few, at further points: neighbours lie side by side there, or nearly, and
     // far apart elsewhere.
     using Layout = std::vector<SpecialValue>;

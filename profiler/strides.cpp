@@ -54,8 +54,8 @@ bool of_different_arrays(const Measurement& far, const Measurement& first, const
         });
 }
 
-}  // namespace
-
+// Where rows have one element, neighbours share sectors of a request; where they have two, each thread makes more requests, as
+// it does not by a bound of all threads.
 bool is_width(const Measurement& of_one, const Measurement& of_two, const Measurement& far) {
     constexpr double fewer = 0.9, more = 1.2;
     const auto a_request = [](const Measurement& of, Metric sectors, Metric requests) {
@@ -73,6 +73,8 @@ bool is_width(const Measurement& of_one, const Measurement& of_two, const Measur
                });
 }
 
+}  // namespace
+
 bool do_other_work(const Measurement& a, const Measurement& b) {
     return std::ranges::any_of(
         std::array{Metric::warp_instructions, Metric::load_requests, Metric::store_requests,
@@ -80,11 +82,10 @@ bool do_other_work(const Measurement& a, const Measurement& b) {
         [&](Metric m) { return differ(value(a, m), value(b, m), same_share); });
 }
 
-std::vector<std::uint32_t> find_strides(const Planner& planner, const std::vector<double>& base,
-                                        const Probe& probe) {
-    std::vector<std::uint32_t> strides;
+Strides find_strides(const Planner& planner, const std::vector<double>& base, const Probe& probe) {
+    Strides strides;
     const auto far = probe(base);
-    for (std::size_t i = 0; far && i < base.size() && strides.size() < most_strides; ++i) {
+    for (std::size_t i = 0; far && i < base.size() && strides.all.size() < most_strides; ++i) {
         const Role role = planner.roles()[i];
         if (role != Role::pitch && role != Role::size && role != Role::small) continue;
         const auto near = probe(with_one(base, {i}));
@@ -92,13 +93,14 @@ std::vector<std::uint32_t> find_strides(const Planner& planner, const std::vecto
         if (role == Role::size && do_other_work(near->measurement, far->measurement)) {
             const auto two = probe(with_value(base, {i}, 2));
             if (two && is_width(near->measurement, two->measurement, far->measurement)) {
-                strides.push_back(static_cast<std::uint32_t>(i));
+                strides.all.push_back(static_cast<std::uint32_t>(i));
+                strides.widths.push_back(static_cast<std::uint32_t>(i));
                 continue;
             }
         }
         if (do_other_work(near->measurement, far->measurement)) continue;
         if (coalesces(near->measurement, far->measurement) || shares_sectors(near->measurement, *far))
-            strides.push_back(static_cast<std::uint32_t>(i));
+            strides.all.push_back(static_cast<std::uint32_t>(i));
     }
     return strides;
 }

@@ -19,20 +19,22 @@ struct Probed {
 };
 using Probe = std::function<std::expected<Probed, MeasureError>(const std::vector<double>& data)>;
 
+// Ascending places in D.
+struct Strides {
+    std::vector<std::uint32_t> all;
+    // Of these, rows that lie next to each other, each a thread's: how many elements they have is how far apart they lie
+    // (channels, the coordinates of points).
+    std::vector<std::uint32_t> widths;
+};
 // Where such a parameter of `base` (Planner::apart) is 1, threads do the same, or less of it by a width, and neighbours in x
-// or in another dimension lie side by side. Ascending.
-[[nodiscard]] std::vector<std::uint32_t> find_strides(const Planner& planner, const std::vector<double>& base,
-                                                      const Probe& probe);
+// or in another dimension lie side by side.
+[[nodiscard]] Strides find_strides(const Planner& planner, const std::vector<double>& base,
+                                   const Probe& probe);
 
 // Which strides are 1 together in arrays as programs lay them out, the most usual first: at most one of each array, in
 // as many arrays as can be.
 [[nodiscard]] std::vector<Planner::Layout> usual_layouts(const std::vector<std::uint32_t>& strides,
                                                          const std::vector<double>& base, const Probe& probe);
-
-// Rows that lie next to each other, each a thread's: how many elements they have is how far apart they lie (channels, the
-// coordinates of points). Where they have one, neighbours share sectors of a request; where they have two, each thread makes
-// more requests, as it does not by a bound of all threads.
-[[nodiscard]] bool is_width(const Measurement& of_one, const Measurement& of_two, const Measurement& far);
 
 // Do two measurements differ in what a warp executes?
 [[nodiscard]] bool do_other_work(const Measurement& a, const Measurement& b);
