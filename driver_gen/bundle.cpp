@@ -26,7 +26,8 @@ std::string file_name(const analysis::KernelDescription& description, CNames& na
     return names.unique(base) + ".driver.c";
 }
 
-nlohmann::json record_json(const Bundle& bundle, const std::vector<std::string>& driver_texts) {
+nlohmann::json record_json(const Bundle& bundle, const std::vector<std::string>& driver_texts,
+                           const model::RationalProgram& program) {
     nlohmann::json kernels = nlohmann::json::array();
     std::size_t driver = 0;
     for (const BundleKernel& kernel : bundle.kernels) {
@@ -40,11 +41,11 @@ nlohmann::json record_json(const Bundle& bundle, const std::vector<std::string>&
         }
         kernels.push_back(std::move(entry));
     }
-    return {{"abi", record_abi},
-            {"compiler", bundle.compiler},
-            {"input", bundle.input},
-            {"fat_binary", bundle.fat_binary_hash},
-            {"kernels", std::move(kernels)}};
+    nlohmann::json model{{"name", program.name}, {"version", program.version}};
+    if (!bundle.model_text.empty()) model["text"] = bundle.model_text;
+    return {{"abi", record_abi},         {"compiler", bundle.compiler},
+            {"input", bundle.input},     {"fat_binary", bundle.fat_binary_hash},
+            {"model", std::move(model)}, {"kernels", std::move(kernels)}};
 }
 
 // A string literal, in pieces: compilers need not take long lines.
@@ -112,7 +113,7 @@ std::expected<GeneratedSources, Error> generate(const Bundle& bundle, const mode
         sources.drivers.push_back(
             {.name = file_name(*kernel.description, names), .content = std::move(*text)});
     }
-    nlohmann::json record = record_json(bundle, texts);
+    nlohmann::json record = record_json(bundle, texts, program);
     sources.json = record.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     sources.bundle = {.name = "trimtab_bundle.c",
                       .content = bundle_text(bundle, ids, pack(std::move(record)))};

@@ -35,6 +35,7 @@ struct Bundle {
     std::string fat_binary_hash;  // 16 hex digits
     std::string compiler;         // "trimtab++ 0.1.0"
     std::string input;            // "gemm.cu"
+    std::string model_text = {};  // of a model that is not built in
     std::vector<BundleKernel> kernels;
     Delivery delivery = Delivery::registers_itself;
 };

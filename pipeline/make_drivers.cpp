@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "core/analysis/annotations/annotation_file.h"
+#include "core/analysis/annotations/klaraptor_pragmas.h"
 #include "core/analysis/describe.h"
 #include "core/analysis/launches/variants.h"
-#include "core/model/performance_model.h"
 #include "driver_gen/driver_units.h"
 #include "emulation/emulator/exec/launch.h"
 #include "pipeline/kept_files.h"
@@ -46,6 +46,7 @@ std::expected<std::vector<std::string>, Error> DriverMaker::make(const ptx::FatB
     analysis::KernelSources sources;
     if (!options_.kernel_sources.empty())
         if (auto read = analysis::read_kernel_sources(options_.kernel_sources)) sources = std::move(*read);
+    for (const std::string& fault : analysis::add_klaraptor_pragmas(sources)) warn_(fault);
     if (!options_.annotations.empty()) {
         const auto annotations = analysis::read_annotation_file(options_.annotations);
         if (!annotations) return std::unexpected(annotations.error());
@@ -62,6 +63,7 @@ std::expected<std::vector<std::string>, Error> DriverMaker::make(const ptx::FatB
     driver_gen::Bundle bundle{.fat_binary_hash = binary.hash,
                               .compiler = options_.tool + " " TRIMTAB_VERSION,
                               .input = options_.input,
+                              .model_text = options_.model.text,
                               .kernels = {},
                               .delivery = options_.delivery};
     for (const analysis::KernelDescription& kernel : described->kernels)
@@ -69,9 +71,7 @@ std::expected<std::vector<std::string>, Error> DriverMaker::make(const ptx::FatB
     if (options_.profile && !described->modules.empty())
         profile(bundle, described->kernels, binary, std::move(described->modules.front()));
 
-    const auto program = model::performance_model(model::default_model);
-    if (!program) return std::unexpected(program.error());
-    auto generated = driver_gen::generate(bundle, **program);
+    auto generated = driver_gen::generate(bundle, *options_.model.program);
     if (!generated) return std::unexpected(generated.error());
     if (!options_.keep.empty()) keep_sources(options_.keep, *generated);
     std::vector<driver_gen::SourceFile> files = driver_gen::driver_units(generated->drivers);

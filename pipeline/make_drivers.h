@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/analysis/launches/description.h"
+#include "core/model/chosen_model.h"
 #include "core/ptx/binary.h"
 #include "core/ptx/module.h"
 #include "driver_gen/bundle.h"
@@ -36,6 +37,7 @@ struct DriverOptions {
     bool debug = false;  // what is of no consequence is said, too
     driver_gen::Delivery delivery = driver_gen::Delivery::registers_itself;
     workers::WorkerPool* workers = nullptr;  // who profiles; none: this process
+    model::ChosenModel model = {};           // what the driver programs predict by
 };
 
 class DriverMaker {

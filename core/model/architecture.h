@@ -41,6 +41,7 @@ struct Architecture {
     Sourced added_divide_i32_cycles, added_divide_i64_cycles, added_divide_f32_cycles,
         added_divide_f64_cycles, added_root_f32_cycles, added_root_f64_cycles, added_reciprocal_f32_cycles,
         added_approximation_cycles;
+    Sourced barrier_gamma;  // Gamma of GPUPerf's equation (8)
 };
 
 // Every built-in architecture, the oldest first, with what each inherits.

@@ -56,6 +56,7 @@ constexpr ArchitectureField table[] = {
     {"added_latency_root_f64_cycles", &A::added_root_f64_cycles},
     {"added_latency_reciprocal_f32_cycles", &A::added_reciprocal_f32_cycles},
     {"added_latency_approximation_cycles", &A::added_approximation_cycles},
+    {"barrier_gamma", &A::barrier_gamma},
 };
 
 }  // namespace

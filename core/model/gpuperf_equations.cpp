@@ -19,9 +19,8 @@ GpuPerfTerms gpuperf_equations(RationalProgramBuilder& b, const GpuPerfInputs& i
         cycles(straight * warps_per_sm * (in.avg_inst_lat / itilp), "W_parallel", "GPUPerf (3)");
     const Value avg_dram_lat = cycles(in.dram_lat + max(in.avg_trans_warp - one, zero) * in.departure_delay,
                                       "avg_DRAM_lat", "GPUPerf (13)");
-    const Value gamma = b.constant(64, "GPUPerf, table 2");
-    const Value f_sync = cycles(gamma * avg_dram_lat * (in.mem_insts / in.insts), "F_sync", "GPUPerf (8)");
-    const Value o_sync = cycles(in.sync_insts * warps_per_sm * f_sync, "O_sync", "GPUPerf (7)");
+    const Value f_sync = cycles(in.gamma * avg_dram_lat * in.mem_ratio, "F_sync", "GPUPerf (8)");
+    const Value o_sync = cycles(in.sync_insts * in.sync_turns * f_sync, "O_sync", "GPUPerf (7)");
     const Value f_sfu = min(max(in.sfu_insts / in.insts - in.sfu_width / in.simd_width, zero), one)
                             .named("F_SFU", "", "GPUPerf (10)");
     const Value o_sfu =
@@ -39,7 +38,7 @@ GpuPerfTerms gpuperf_equations(RationalProgramBuilder& b, const GpuPerfInputs& i
     const Value mem_cycles = cycles(in.mem_insts * amat / in.mlp, "mem_cycles", "GPUPerf (A.4)");
     const Value cwp =
         min((mem_cycles + comp_cycles) / comp_cycles, in.n).named("CWP", "warps", "GPUPerf (A.1), (A.2)");
-    const Value bw_per_warp = (in.freq_hz * in.transaction_bytes / avg_dram_lat)
+    const Value bw_per_warp = (in.freq_hz * in.bytes_of_request / avg_dram_lat)
                                   .named("BW_per_warp", "bytes a second", "GPUPerf (A.7)");
     const Value mwp_peak = (in.mem_peak_bandwidth / (bw_per_warp * in.active_sms))
                                .named("MWP_peak_bw", "warps", "GPUPerf (A.6)");
@@ -47,7 +46,11 @@ GpuPerfTerms gpuperf_equations(RationalProgramBuilder& b, const GpuPerfInputs& i
         min(min(avg_dram_lat / in.departure_delay, mwp_peak), in.n).named("MWP", "warps", "GPUPerf (A.5)");
     const Value mwp_cp = min(max(one, cwp - one), mwp).named("MWP_cp", "warps", "GPUPerf (15)");
     const Value itmlp = min(in.mlp * mwp_cp, mwp_peak).named("ITMLP", "requests", "GPUPerf (14)");
-    const Value t_mem = cycles(in.mem_insts * warps_per_sm / itmlp * amat, "T_mem", "GPUPerf (11)");
+    const Value waited = in.mem_insts * warps_per_sm / itmlp * amat;
+    const Value t_mem = cycles(
+        in.moved_bytes ? max(waited, *in.moved_bytes * in.active_sms / in.mem_peak_bandwidth * in.freq_hz)
+                       : waited,
+        "T_mem", "GPUPerf (11)");
 
     // What of it is hidden.
     const Value zeta = select(cwp <= mwp, one, zero);
@@ -57,7 +60,9 @@ GpuPerfTerms gpuperf_equations(RationalProgramBuilder& b, const GpuPerfInputs& i
 
     // The ideal, and what is lost against it.
     const Value t_fp = cycles(in.fp_insts * warps_per_sm * in.fp_lat / itilp, "T_fp", "GPUPerf (18)");
-    const Value t_mem_min = cycles(in.size_of_data * avg_dram_lat / mwp_peak, "T_mem_min", "GPUPerf (19)");
+    const Value transactions_at_once = mwp_peak * in.bytes_of_request / in.transaction_bytes;
+    const Value t_mem_min =
+        cycles(in.size_of_data * avg_dram_lat / transactions_at_once, "T_mem_min", "GPUPerf (19)");
     const Value b_itilp =
         cycles(w_parallel - straight * warps_per_sm * in.avg_inst_lat / itilp_max, "B_itilp", "GPUPerf (20)");
     const Value b_serial = cycles(w_serial + zero, "B_serial", "GPUPerf (21)");

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // GPUPerf's analytical model and its potential benefits (Sim, Dasgupta, Kim, Vuduc: "A Performance Analysis
 // Framework for Identifying Potential Benefits in GPGPU Applications", PPoPP 2012), equations (1) to (23) and
-// (A.1) to (A.7) as they are published, over whatever stands for its table 2. core/model/gpuperf.cpp has the
-// variant that ranks blocks, and where it departs.
+// (A.1) to (A.7), over whatever stands for its table 2.
 #pragma once
+
+#include <optional>
 
 #include "core/model/rational_program.h"
 
@@ -13,7 +14,10 @@ namespace trimtab::model {
 struct GpuPerfInputs {
     Value insts;      // without those of the special function units; both sides of divergent branches
     Value mem_insts;  // requests to memory
-    Value sync_insts, sfu_insts, fp_insts;
+    Value mem_ratio;  // of (8): mem_insts / insts
+    Value sync_insts;
+    Value sync_turns;  // of (7): total_warps / active_sms
+    Value sfu_insts, fp_insts;
     Value divergence_insts;  // of `insts`, those that are there only because branches diverge
     Value bank_conflicts;    // passes over shared memory beyond one a request
     Value total_warps, active_sms;
@@ -25,9 +29,13 @@ struct GpuPerfInputs {
         size_of_data;  // transactions that an SM needs once: the paper leaves the unit open, (19) settles it
     Value ilp, mlp;
 
-    Value warp_size, simd_width, sfu_width, freq_hz, mem_peak_bandwidth, transaction_bytes, dram_lat,
-        departure_delay, fp_lat, hit_lat;
+    Value warp_size, simd_width, sfu_width, freq_hz, mem_peak_bandwidth, transaction_bytes;
+    Value bytes_of_request;  // of (A.7): transaction_bytes
+    Value dram_lat, departure_delay, fp_lat, hit_lat;
+    Value gamma;        // of (8)
     Value pass_cycles;  // of one pass over shared memory
+    std::optional<Value>
+        moved_bytes;  // that DRAM moves for an SM: if there is one, (11) is no less than they take
 };
 
 // In cycles of the SM's clock, unless named otherwise.
@@ -42,9 +50,5 @@ struct GpuPerfTerms {
 
 // Every term is named in the program as the paper names it ("B_itilp").
 [[nodiscard]] GpuPerfTerms gpuperf_equations(RationalProgramBuilder& builder, const GpuPerfInputs& inputs);
-
-// The program "gpuperf-benefits": the equations on the low-level metrics, with miss ratios from footprints.
-// time_ns is T_exec; trace() has every term, under its name.
-[[nodiscard]] RationalProgram build_gpuperf_benefits();
 
 }  // namespace trimtab::model

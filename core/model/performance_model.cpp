@@ -5,15 +5,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
 #include <unordered_map>
 
 #include "core/base/nearest_name.h"
+#include "core/model/architecture_fields.h"
 #include "core/model/device_fields.h"
 #include "core/model/gpuperf.h"
-#include "core/model/gpuperf_equations.h"
-#include "core/model/hong_kim.h"
+#include "core/model/mwp_cwp.h"
 #include "core/model/sector_sum.h"
 #include "core/model/trimtab_model.h"
+#include "core/model/waves_model.h"
 
 namespace trimtab::model {
 
@@ -26,10 +31,35 @@ struct ModelEntry {
 };
 constexpr ModelEntry model_table[] = {
     {"trimtab", [] { return build_trimtab_model(); }},
+    {"mwp-cwp", build_mwp_cwp},
     {"gpuperf", build_gpuperf},
-    {"hong-kim", build_hong_kim},
+    {"waves", build_waves_model},
     {"sectors", build_sector_sum},
 };
+
+// Built when it is first asked for: a compile needs one of them.
+struct KnownModel {
+    KnownModel(std::string of, std::function<RationalProgram()> by)
+        : name(std::move(of)), build(std::move(by)) {}
+
+    std::string name;
+    std::function<RationalProgram()> build;
+    std::once_flag once{};
+    RationalProgram program{};
+};
+
+std::deque<KnownModel> known_models() {
+    std::deque<KnownModel> models;
+    for (const ModelEntry& entry : model_table) models.emplace_back(std::string(entry.name), entry.build);
+    models.emplace_back("gpuperf-benefits", build_gpuperf_benefits);
+    for (const NamedTerm& term : trimtab_terms()) {
+        TrimtabTerms terms;
+        terms.*term.member = false;
+        models.emplace_back("trimtab-without-" + std::string(term.name),
+                            [terms] { return build_trimtab_model(terms); });
+    }
+    return models;
+}
 
 double component(const trimtab_dim3& dim, char axis) {
     if (axis == 'x') return dim.x;
@@ -77,19 +107,12 @@ const std::vector<std::string_view>& performance_model_names() {
 }
 
 std::expected<const RationalProgram*, Error> performance_model(std::string_view name) {
-    static const std::vector<RationalProgram> programs = [] {
-        std::vector<RationalProgram> list;
-        for (const ModelEntry& entry : model_table) list.push_back(entry.build());
-        list.push_back(build_gpuperf_benefits());
-        for (const NamedTerm& term : trimtab_terms()) {
-            TrimtabTerms terms;
-            terms.*term.member = false;
-            list.push_back(build_trimtab_model(terms));
-        }
-        return list;
-    }();
-    const auto found = std::ranges::find(programs, name, &RationalProgram::name);
-    if (found != programs.end()) return &*found;
+    static std::deque<KnownModel> models = known_models();
+    const auto found = std::ranges::find(models, name, &KnownModel::name);
+    if (found != models.end()) {
+        std::call_once(found->once, [&] { found->program = found->build(); });
+        return &found->program;
+    }
     return std::unexpected(Error{.message = fmt::format("performance model \"{}\" is not known{}", name,
                                                         base::suggestion(name, performance_model_names()))});
 }
@@ -99,6 +122,21 @@ std::vector<double> input_values(const RationalProgram& program, const trimtab_d
     std::vector<double> values;
     values.reserve(program.inputs.size());
     for (const std::string& name : program.inputs) values.push_back(input_value(name, device, image, launch));
+    return values;
+}
+
+std::vector<double> input_values(const RationalProgram& program, const Device& device,
+                                 const trimtab_image& image, const Launch& launch) {
+    std::vector<double> values = input_values(program, device.values, image, launch);
+    constexpr std::string_view group = "architecture.";
+    std::optional<Architecture> architecture;
+    for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+        if (!program.inputs[i].starts_with(group)) continue;
+        if (!architecture) architecture = architecture_of(device);
+        for (const ArchitectureField& known : architecture_fields())
+            if (known.name == std::string_view(program.inputs[i]).substr(group.size()))
+                values[i] = ((*architecture).*known.member).value;
+    }
     return values;
 }
 

@@ -16,7 +16,8 @@ namespace trimtab::model {
 inline constexpr std::string_view default_model = "trimtab";
 
 [[nodiscard]] const std::vector<std::string_view>& performance_model_names();
-// Also "trimtab-without-<term>" (trimtab_model.h) and "gpuperf-benefits" (gpuperf_equations.h), which explain. Built once, kept for the life of the process.
+// Also "trimtab-without-<term>" (trimtab_model.h) and "gpuperf-benefits" (gpuperf.h), which explain. Built once, kept for the
+// life of the process.
 [[nodiscard]] std::expected<const RationalProgram*, Error> performance_model(std::string_view name);
 
 // One launch, in the terms of the programs' inputs.
@@ -27,6 +28,9 @@ struct Launch {
 };
 // The values of `program.inputs` in order. Grid is ceil(extent / block).
 [[nodiscard]] std::vector<double> input_values(const RationalProgram& program, const trimtab_device& device,
+                                               const trimtab_image& image, const Launch& launch);
+// Those of programs that explain, too: inputs "architecture.<field of the device's architecture>".
+[[nodiscard]] std::vector<double> input_values(const RationalProgram& program, const Device& device,
                                                const trimtab_image& image, const Launch& launch);
 
 }  // namespace trimtab::model

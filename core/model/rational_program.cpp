@@ -87,6 +87,11 @@ RationalProgram::Result RationalProgram::evaluate(std::span<const double> inputs
     return {.time_ns = values[time_ns], .launchable = values[unlaunchable] == 0};
 }
 
+std::size_t RationalProgram::irrational_operations() const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        nodes, [](const Node& node) { return node.op == Op::square_root || node.op == Op::power; }));
+}
+
 std::vector<Metric> RationalProgram::metrics_used() const {
     std::vector<Metric> used;
     for (const Node& node : nodes)

@@ -72,6 +72,9 @@ struct RationalProgram {
     // Every node's value, in order, for explanations.
     [[nodiscard]] std::vector<double> trace(std::span<const double> inputs,
                                             const MetricFunction& metric) const;
+    // Square roots and powers: with any, the program is not rational by KLARAPTOR's definition 1 and what follows it (sums,
+    // products, quotients, integer parts and comparisons of rational numbers).
+    [[nodiscard]] std::size_t irrational_operations() const;
     // The metrics that the program reads, in order of first use.
     [[nodiscard]] std::vector<Metric> metrics_used() const;
 };

@@ -10,6 +10,7 @@
 
 #include "compiled_driver.h"
 #include "core/model/device.h"
+#include "core/model/model_text.h"
 #include "core/model/performance_model.h"
 
 namespace trimtab::driver_gen {
@@ -259,6 +260,29 @@ TEST_P(BothCompilers, GiveTheInterpretersBitsForTheModels) {
         ASSERT_NE(compiled.driver(), nullptr);
         expect_same(fits, program, *compiled.driver(), random, 300);
     }
+}
+
+// Names as users choose them: words of C, names of the generated text, another name for an input or a number.
+TEST_P(BothCompilers, GiveTheInterpretersBitsForAModelInATextForm) {
+    std::mt19937 random(13);
+    const auto program = model::parse_model(
+        "int = load_sectors + store_sectors * 0.7\n"
+        "double = device.sm_count\n"
+        "same = double\n"
+        "trimtab_max = 3\n"
+        "v = max(active_warps, 1) * max(active_blocks, 1) / same\n"
+        "box = footprint_sectors(min(block.x, 32), 1, 1) - -trimtab_max\n"
+        "context = if(grid.x > double && !(int < 1), sqrt(int) + power(v, 1.5), floor(v / 3) + ceil(int))\n"
+        "time_ns = (context * v + box) / device.sm_clock_hz * 1e9\n"
+        "    + device.launch_overhead_ns\n",
+        "m", "mine");
+    ASSERT_TRUE(program) << program.error().text();
+    const KernelFits fits = random_fits(random);
+    const auto text = print_driver(describe(), fits, *program);
+    ASSERT_TRUE(text) << text.error().text();
+    const CompiledDriver compiled(*text, "0123456789abcdef", GetParam());
+    ASSERT_NE(compiled.driver(), nullptr) << *text;
+    expect_same(fits, *program, *compiled.driver(), random, 300);
 }
 
 INSTANTIATE_TEST_SUITE_P(Compilers, BothCompilers, ::testing::Values("clang-22", "gcc"),

@@ -109,7 +109,7 @@ KernelAdvice advise_kernel(const std::vector<const LaunchProfile*>& shapes, cons
     kernel.is_close = kernel.rooflines.busiest().used >= close_enough;
     const auto threads = static_cast<std::uint32_t>(question.threads());
     kernel.occupancy = model::occupancy(device.values, profile.image, threads, profile.dynamic_shared_bytes);
-    add_numbers(kernel, profile, question);
+    add_numbers(kernel, profile, question, device);
     add_lines(kernel, profile);
     // The first line that ran, where nothing says at which the kernel begins.
     if (kernel.facts.source.empty() && !profile.instructions.empty())
@@ -122,6 +122,8 @@ KernelAdvice advise_kernel(const std::vector<const LaunchProfile*>& shapes, cons
         ask(*opinion, subject, found, kernel);
     else
         kernel.not_emulated = "abstract emulation was not asked";
+    if (kernel.emulated_ns)
+        hold_benefits_against(kernel, "emulated", *kernel.emulated_ns, device.values.launch_overhead_ns);
     kernel.findings = ranked(std::move(found));
     kernel.bottleneck = bottleneck_sentence(kernel);
     // One shape was asked about: the others are taken to gain as much.

@@ -71,6 +71,7 @@ struct KernelAdvice {
     std::map<std::string, double> derived;
     // GPUPerf, in ns of a launch: "T_comp", "T_mem", "T_overlap", "T_fp", "T_mem_min", "B_itilp" ...
     std::map<std::string, double> benefits;
+    std::string no_benefits;  // why there are none
     model::Occupancy occupancy;
     struct BlockPoint {
         std::uint32_t threads = 0;

@@ -38,7 +38,7 @@ std::optional<Found> find(const Rule& rule, const Subject& subject, const Kernel
         least = std::min(least, other);
         most = std::max(most, other);
     };
-    widen(gain_of(subject.question, *what_if, "gpuperf"));
+    widen(gain_of(subject.question, *what_if, "waves"));
     if (same_shape(subject.question, what_if->changed))
         widen(gain_of(subject.question, half_way(subject.question, *what_if), model::default_model));
     else

@@ -41,7 +41,8 @@ std::string bottleneck_sentence(const KernelAdvice& kernel) {
         percent(busiest.used), busiest.title, headroom);
 }
 
-void add_numbers(KernelAdvice& kernel, const LaunchProfile& profile, const Question& question) {
+void add_numbers(KernelAdvice& kernel, const LaunchProfile& profile, const Question& question,
+                 const model::Device& described) {
     const trimtab_device& device = question.device;
     const auto ratio = [](double a, double b) { return b > 0 ? a / b : 0; };
     const BytesInFlight flight = bytes_in_flight(question);
@@ -77,7 +78,7 @@ void add_numbers(KernelAdvice& kernel, const LaunchProfile& profile, const Quest
         {"mix_cap_serial", cap.serial},
         {"mix_cap_overlapped", cap.overlapped},
         {"launch_overhead_share", ratio(device.launch_overhead_ns, profile.time_ns)}};
-    const auto terms = question.terms("gpuperf-benefits");
+    const auto terms = question.terms("gpuperf-benefits", described);
     for (const char* label :
          {"T_comp", "T_mem", "T_overlap", "T_exec", "T_fp", "T_mem_min", "W_parallel", "O_sync", "O_SFU",
           "O_CFdiv", "O_bank", "B_itilp", "B_memlp", "B_fp", "B_serial"})
@@ -88,6 +89,17 @@ void add_numbers(KernelAdvice& kernel, const LaunchProfile& profile, const Quest
             {.threads = threads,
              .occupancy =
                  model::occupancy(device, question.image, threads, question.dynamic_shared_bytes).fraction});
+}
+
+void hold_benefits_against(KernelAdvice& kernel, std::string_view which, double time_ns,
+                           double launch_overhead_ns) {
+    const auto executed = kernel.benefits.find("T_exec");
+    if (executed == kernel.benefits.end()) return;
+    constexpr double most_apart = 2;
+    const double times = (executed->second + launch_overhead_ns) / time_ns;
+    if (times <= most_apart && times >= 1 / most_apart) return;
+    kernel.no_benefits = fmt::format("GPUPerf's equations give {:.2g} times the {} time", times, which);
+    kernel.benefits.clear();
 }
 
 }  // namespace trimtab::advice

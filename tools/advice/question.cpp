@@ -21,6 +21,16 @@ model::Launch launch_of(const Question& question) {
             .dynamic_shared_bytes = question.dynamic_shared_bytes};
 }
 
+std::map<std::string, double> named_values(const model::RationalProgram& program,
+                                           const std::vector<double>& inputs, const Question& question) {
+    const auto trace =
+        program.trace(inputs, emulator::measured_metrics(question.values, question.footprints));
+    std::map<std::string, double> named;
+    for (std::size_t i = 0; i < trace.size(); ++i)
+        if (const std::string& label = program.nodes[i].label; !label.empty()) named[label] = trace[i];
+    return named;
+}
+
 }  // namespace
 
 Question::Question(const emulator::LaunchProfile& profile, const trimtab_device& on)
@@ -41,14 +51,18 @@ double Question::time_ns(std::string_view model_name) const {
 }
 
 std::map<std::string, double> Question::terms(std::string_view model_name) const {
-    std::map<std::string, double> terms;
     const auto program = model::performance_model(model_name);
-    if (!program) return terms;
-    const auto inputs = model::input_values(**program, device, image, launch_of(*this));
-    const auto trace = (*program)->trace(inputs, emulator::measured_metrics(values, footprints));
-    for (std::size_t i = 0; i < trace.size(); ++i)
-        if (const std::string& label = (*program)->nodes[i].label; !label.empty()) terms[label] = trace[i];
-    return terms;
+    if (!program) return {};
+    return named_values(**program, model::input_values(**program, device, image, launch_of(*this)), *this);
+}
+
+std::map<std::string, double> Question::terms(std::string_view model_name,
+                                              const model::Device& described) const {
+    const auto program = model::performance_model(model_name);
+    if (!program) return {};
+    model::Device of = described;
+    of.values = device;
+    return named_values(**program, model::input_values(**program, of, image, launch_of(*this)), *this);
 }
 
 void Question::fit_traffic(double bytes) {

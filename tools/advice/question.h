@@ -35,6 +35,9 @@ struct Question {
     [[nodiscard]] double time_ns(std::string_view model = "trimtab") const;
     // Every named term of a model.
     [[nodiscard]] std::map<std::string, double> terms(std::string_view model = "trimtab") const;
+    // The same of a model that reads the device's architecture, too. The numbers of the device are this question's.
+    [[nodiscard]] std::map<std::string, double> terms(std::string_view model,
+                                                      const model::Device& described) const;
     // What a block or several of them touch, times `factor`.
     void scale_footprints(double factor);
     // Footprints of a size at which the model has memory move `bytes`, as near as that can be had.

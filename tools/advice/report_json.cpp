@@ -122,6 +122,7 @@ Json kernel_json(const KernelAdvice& kernel) {
              {"rooflines", std::move(resources)},
              {"derived", numbers(kernel.derived)},
              {"gpuperf_ns", numbers(kernel.benefits)},
+             {"no_gpuperf", kernel.no_benefits},
              {"lines", std::move(lines)},
              {"findings", std::move(findings)}};
     if (kernel.measured) out["measured"] = measured_json(*kernel.measured);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/model/chosen_model.h"
 #include "tools/trimtab++/nvcc_options.h"
 #include "trimtab/error.h"
 
@@ -61,6 +62,7 @@ struct CommandLine {
     bool precompile = true;                             // the headers that every CUDA source includes first
     std::string keep;                                   // folder for the generated files
     std::string annotations;                            // a file of annotations beside the sources
+    model::ChosenModel model;                           // what driver programs predict by
     std::vector<MacroVariants> variants;                // of macros, each named once
     std::vector<std::string> workers;                   // commands, one a worker that profiles
     bool quiet = false;

@@ -105,11 +105,11 @@ class Instrumentation {
   private:
     [[nodiscard]] std::string key_of(const ptx::FatBinary& binary) {
         return fmt::format(
-            "{}|{}|{}|{}|{}|{}|{}:{}|{}|{}|{}|{}", TRIMTAB_VERSION, binary.hash, compiled_.input,
+            "{}|{}|{}|{}|{}|{}|{}:{}|{}|{}|{}|{}|{} {}", TRIMTAB_VERSION, binary.hash, compiled_.input,
             may_reassociate(), line_.profile == "off", line_.check, line_.smallest_size, line_.largest_size,
             TRIMTAB_GENERATOR_HASH, base::read_text(compiled_.kernel_sources).value_or(""),
             line_.annotations.empty() ? std::string() : base::read_text(line_.annotations).value_or(""),
-            profiler::observed_mark(store_));
+            profiler::observed_mark(store_), line_.model.program->name, line_.model.program->version);
     }
 
     [[nodiscard]] static bool may_reassociate() {
@@ -139,7 +139,8 @@ class Instrumentation {
                                      .keep = line_.keep.empty() ? std::string{} : kept_folder(),
                                      .quiet = line_.quiet,
                                      .debug = is_debugging(),
-                                     .workers = workers_ ? &*workers_ : nullptr},
+                                     .workers = workers_ ? &*workers_ : nullptr,
+                                     .model = line_.model},
                                     store_, [this](const std::string& text) { warn(text); });
         auto objects =
             maker.make(binary, {.command = tools_.clang, .flags = {}, .include_folder = tools_.own_headers},

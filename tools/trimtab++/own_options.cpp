@@ -44,6 +44,9 @@ constexpr std::array own_options = {
               "Write there what is made on the way: descriptions, driver programs in C, PTX"},
     OwnOption{"--trimtab-annotations=", "FILE",
               "Read annotations from this file, as trimtab suggest writes them; the source's own come first"},
+    OwnOption{"--trimtab-model=", "NAME|FILE",
+              "The model that driver programs predict times by: trimtab (default), mwp-cwp, gpuperf, waves, "
+              "sectors, or a file's"},
     OwnOption{"--trimtab-variants=", "MACRO=V,V...",
               "Compile the device code for these values of a macro too: a launch of a kernel that depends on "
               "it may "
@@ -145,6 +148,12 @@ std::expected<void, Error> read_own_option(CommandLine& line, std::string_view o
     } else if (auto annotations = value_of("--trimtab-annotations=")) {
         if (annotations->empty()) return std::unexpected(Error{"--trimtab-annotations= wants a file"});
         line.annotations = *annotations;
+    } else if (auto model = value_of("--trimtab-model=")) {
+        auto chosen = model::choose_model(*model);
+        if (!chosen)
+            return std::unexpected(
+                Error{fmt::format("--trimtab-model={}: {}", *model, chosen.error().text())});
+        line.model = std::move(*chosen);
     } else if (auto variants = value_of("--trimtab-variants=")) {
         auto read = read_macro_variants(*variants);
         if (read && std::ranges::any_of(line.variants,

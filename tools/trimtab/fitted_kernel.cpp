@@ -5,7 +5,6 @@
 
 #include <cstdio>
 
-#include "core/model/performance_model.h"
 #include "driver_gen/c_driver.h"
 #include "driver_gen/fit_kernel.h"
 #include "emulation/emulator/exec/launch.h"
@@ -33,9 +32,8 @@ std::expected<const driver_gen::KernelFits*, Error> fits_of(FileKernel& kernel, 
     if (!fits) return std::unexpected(Error{.message = fits.error().text(), .file = path});
     record.profile = std::move(*profile);
     record.fits = std::move(*fits);
-    if (const auto program_of_model = model::performance_model(model::default_model))
-        if (auto source = driver_gen::print_driver(record.description, *record.fits, **program_of_model))
-            record.driver_source = std::move(*source);
+    if (auto source = driver_gen::print_driver(record.description, *record.fits, *record.model.program))
+        record.driver_source = std::move(*source);
     return &*record.fits;
 }
 

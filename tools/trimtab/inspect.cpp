@@ -40,7 +40,10 @@ Json to_json(const FileKernel& kernel) {
     if (kernel.record.profile) json["profile"] = profiler::to_json(*kernel.record.profile);
     if (kernel.record.fits) {
         json["fits"] = driver_gen::to_json(*kernel.record.fits);
-        json["model"] = model::default_model;
+        const model::RationalProgram& program = *kernel.record.model.program;
+        json["model"] = program.name;
+        json["model_version"] = program.version;
+        json["irrational_operations"] = program.irrational_operations();
     }
     if (!kernel.record.driver_source.empty()) json["driver_source"] = kernel.record.driver_source;
     if (!kernel.record.no_driver.empty()) json["no_driver"] = kernel.record.no_driver;
@@ -60,16 +63,15 @@ int write_out(const InspectOptions& options, const std::string& text) {
 }
 
 int draw(const InspectOptions& options, const FileKernel* kernel) {
-    const auto program = model::performance_model(model::default_model);
-    if (!program) return fail(program.error());
-    std::string title = fmt::format("{} {}", (*program)->name, (*program)->version);
+    const model::ChosenModel model = kernel != nullptr ? kernel->record.model : model::ChosenModel();
+    std::string title = fmt::format("{} {}", model.program->name, model.program->version);
     MetricText metric_text;
     if (kernel != nullptr) {
         title = kernel->record.description.demangled + ": " + title;
         if (const auto& fits = kernel->record.fits)
             metric_text = [&fits](model::Metric metric) { return driver_gen::to_text(*fits, metric); };
     }
-    const std::string dot = to_dot(**program, title, metric_text);
+    const std::string dot = to_dot(*model.program, title, metric_text);
     if (options.dot) return write_out(options, dot);
 
     const auto graphviz = base::find_program("dot");
@@ -87,7 +89,7 @@ int draw(const InspectOptions& options, const FileKernel* kernel) {
                 return std::unexpected(drawn.error());
             return base::read_text(svg);
         };
-        const auto pages = flowchart_pages(**program, title, metric_text, draw_one);
+        const auto pages = flowchart_pages(*model.program, title, metric_text, draw_one);
         return pages ? write_out(options, *pages) : fail(pages.error());
     }
     std::ofstream(input) << dot;

@@ -173,6 +173,17 @@ void add_fits(std::string& out, const driver_gen::KernelFits& fits) {
     if (!zero.empty()) out += fmt::format("    0: {}\n", fmt::join(zero, ", "));
 }
 
+// Metrics are quotients of polynomials in pieces: what is left is the model.
+std::string model_line(const model::RationalProgram& program) {
+    const std::size_t roots = program.irrational_operations();
+    return fmt::format(
+        "  model      {} {}, {}\n", program.name, program.version,
+        roots == 0
+            ? "a rational program"
+            : fmt::format("not a rational program as KLARAPTOR defines them: {} square roots or powers",
+                          roots));
+}
+
 }  // namespace
 
 std::string to_text(const FileKernel& kernel, bool has_stand_in) {
@@ -188,8 +199,7 @@ std::string to_text(const FileKernel& kernel, bool has_stand_in) {
         out += fmt::format("  profile    {} points by {} {}\n", kernel.record.profile->points.size(),
                            kernel.record.profile->backend_name, kernel.record.profile->backend_version);
     if (kernel.record.fits) {
-        if (const auto program = model::performance_model(model::default_model))
-            out += fmt::format("  model      {} {}\n", (*program)->name, (*program)->version);
+        out += model_line(*kernel.record.model.program);
         add_fits(out, *kernel.record.fits);
     } else {
         out += kernel.record.no_driver.empty()

@@ -172,17 +172,16 @@ std::expected<MeasuredLaunch, Error> measure_launch(const LaunchQuestion& questi
         emulator::footprints_in_block(result->counters, block);
 
     // The boxes that the model asks about, as far as they are affordable.
-    const auto model = model::performance_model(model::default_model);
-    if (!model) return std::unexpected(model.error());
+    const model::RationalProgram& model = *question.file.kernels[question.kernel].record.model.program;
     const auto inputs =
-        model::input_values(**model, question.device.values, question.image,
+        model::input_values(model, question.device.values, question.image,
                             {.extent = {.x = grid.x * block.x, .y = grid.y * block.y, .z = grid.z * block.z},
                              .block = block,
                              .dynamic_shared_bytes = static_cast<double>(dynamic_shared_bytes)});
     const std::uint64_t block_cost =
         std::max<std::uint64_t>(result->warp_instructions / std::max<std::uint64_t>(blocks.size(), 1), 1);
     const auto boxes = affordable_boxes(
-        emulator::boxes_of_blocks(emulator::requested_boxes(**model, inputs, measured.values),
+        emulator::boxes_of_blocks(emulator::requested_boxes(model, inputs, measured.values),
                                   active_blocks(description, question.arguments.bytes, grid, block), block),
         grid, budget / block_cost);
     if (!boxes.empty()) {
@@ -209,8 +208,7 @@ std::expected<MeasuredLaunch, Error> measure_launch(const LaunchQuestion& questi
     measured.profile.parameters = question.arguments.bytes;
     measured.profile.footprints = footprints;
     measured.metric = emulator::measured_metrics(measured.values, std::move(footprints));
-    measured.profile.time_ns = measured.profile.total_ns =
-        (*model)->evaluate(inputs, measured.metric).time_ns;
+    measured.profile.time_ns = measured.profile.total_ns = model.evaluate(inputs, measured.metric).time_ns;
     return measured;
 }
 

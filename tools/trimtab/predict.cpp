@@ -50,7 +50,7 @@ std::vector<std::pair<std::string, double>> benefits_of(
     std::vector<std::pair<std::string, double>> out;
     const auto program = model::performance_model("gpuperf-benefits");
     if (!program) return out;
-    const auto inputs = model::input_values(**program, question.device.values, question.image, launch);
+    const auto inputs = model::input_values(**program, question.device, question.image, launch);
     const std::vector<double> trace = (*program)->trace(inputs, metric);
     for (std::size_t i = 0; i < trace.size(); ++i) {
         const std::string& label = (*program)->nodes[i].label;
@@ -161,7 +161,7 @@ void print_prediction(const PredictOptions& options, const LaunchQuestion& quest
                                 {"device", question.device.slug},
                                 {"grid", to_json(grid)},
                                 {"block", to_json(block)},
-                                {"model", model::default_model},
+                                {"model", question.file.kernels[question.kernel].record.model.program->name},
                                 {"ns", prediction.ns},
                                 {"by", prediction.by},
                                 {"predictor", "closed form"},
@@ -212,8 +212,7 @@ int run(const PredictOptions& options) {
     if (!grid) return fail(grid.error());
     const auto block = block_of(*question, options.block);
     if (!block) return fail(block.error());
-    const auto program = model::performance_model(model::default_model);
-    if (!program) return fail(program.error());
+    const model::RationalProgram& program = *question->file.kernels[question->kernel].record.model.program;
 
     const auto refuse = [&](std::string_view why) {
         return fail(ExitCode::no, fmt::format("{} cannot be launched on {}: {}",
@@ -231,7 +230,7 @@ int run(const PredictOptions& options) {
         question->device.values, question->image, static_cast<std::uint32_t>(threads), dynamic_shared_bytes);
     if (occupancy.blocks_per_sm == 0)
         return refuse("the block does not fit an SM (threads, registers or shared memory)");
-    const auto prediction = predict(options, *question, *grid, *block, dynamic_shared_bytes, **program);
+    const auto prediction = predict(options, *question, *grid, *block, dynamic_shared_bytes, program);
     if (!prediction) return fail(prediction.error());
     if (!prediction->launchable) return refuse("the block or the grid is beyond the device's limits");
     print_prediction(options, *question, *grid, *block, occupancy, *prediction);

@@ -41,13 +41,25 @@ KernelRecord kernel_of(const JsonValue& value, const std::string& origin) {
     return kernel;
 }
 
+// Records of builds that chose none have no member of that name.
+model::ChosenModel model_of(const JsonValue& record, const std::string& origin) {
+    const auto member = record.find("model");
+    if (!member) return {};
+    auto model = model::recorded_model((*member)["name"].text(), text_member(*member, "text"), origin);
+    if (!model) throw base::Malformed{model.error().text()};
+    return std::move(*model);
+}
+
 Record record_of(const JsonValue& value, const std::string& origin) {
     Record record{.compiler = text_member(value, "compiler"),
                   .input = text_member(value, "input"),
                   .fat_binary = text_member(value, "fat_binary"),
                   .kernels = {}};
-    for (const JsonValue& kernel : value["kernels"].list())
+    const model::ChosenModel model = model_of(value, origin);
+    for (const JsonValue& kernel : value["kernels"].list()) {
         record.kernels.push_back(kernel_of(kernel, origin));
+        record.kernels.back().model = model;
+    }
     return record;
 }
 

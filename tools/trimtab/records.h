@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/analysis/launches/description.h"
+#include "core/model/chosen_model.h"
 #include "driver_gen/fits.h"
 #include "profiler/profile.h"
 #include "trimtab/error.h"
@@ -22,6 +23,7 @@ struct KernelRecord {
     std::optional<driver_gen::KernelFits> fits;
     std::string driver_source;  // empty for a kernel that is left alone
     std::string no_driver;      // why its profile or its fits failed
+    model::ChosenModel model;   // of its driver program
 };
 
 struct Record {

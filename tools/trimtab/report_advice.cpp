@@ -162,7 +162,10 @@ std::string section(const advice::KernelAdvice& kernel, SourceText& sources) {
         out += "<h4>Lines of the source</h4>\n" + line_strip(lines) + line_table(lines, sources);
     out += "<div class=\"pair\"><div><h4>Share of each resource's peak</h4>\n" + resources_chart(kernel) +
            "</div>\n<div><h4>Computing and memory: what is needed, and GPUPerf's benefits</h4>\n" +
-           benefit_chart(kernel) + "</div></div>\n";
+           (kernel.no_benefits.empty()
+                ? benefit_chart(kernel)
+                : fmt::format("<p class=\"note\">Not shown: {}.</p>\n", escaped_html(kernel.no_benefits))) +
+           "</div></div>\n";
     out += fmt::format(
         "<h4>Occupancy by threads of a block</h4>\n<p>This launch: {:.0f} %, {} block{} on an SM, "
         "limited by {}.</p>\n",

@@ -187,11 +187,9 @@ int run(const SelectOptions& options) {
         if (!block) return fail(block.error());
         const auto fits = fits_of(question->of(), options.launch.file);
         if (!fits) return fail(fits.error());
-        const auto program = model::performance_model(model::default_model);
-        if (!program) return fail(program.error());
         return answer_for_launch(
             options, *question,
-            {.program = *program,
+            {.program = question->of().record.model.program.get(),
              .device = &question->device,
              .image = question->image,
              .fits = *fits,
@@ -213,10 +211,8 @@ int run(const SelectOptions& options) {
         limits->max_dynamic_shared_bytes, static_cast<std::uint32_t>(options.launch.dynamic_shared_bytes));
     const auto fits = fits_of(question->of(), options.launch.file);
     if (!fits) return fail(fits.error());
-    const auto program = model::performance_model(model::default_model);
-    if (!program) return fail(program.error());
 
-    const RankedLaunch launch{.program = *program,
+    const RankedLaunch launch{.program = question->of().record.model.program.get(),
                               .device = &question->device,
                               .image = question->image,
                               .fits = *fits,

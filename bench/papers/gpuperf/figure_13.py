@@ -8,12 +8,16 @@ def run(trimtab):
     predicted = {kind: ask(trimtab, "predict", kind) for kind in BLOCKS}
     rows = [Row(f"K{kind}, emulated", None, emulated[kind], "ms") for kind in BLOCKS]
     rows += [Row(f"K{kind}, closed form", None, predicted[kind]["ns"] / 1e6, "ms") for kind in BLOCKS]
-    rows += [Row(f"K{kind}, the paper's equations (T_exec)", None, predicted[kind]["gpuperf_ns"]["T_exec"] / 1e6, "ms") for kind in BLOCKS]
+    executed = {kind: predicted[kind]["gpuperf_ns"]["T_exec"] / 1e6 for kind in BLOCKS}
+    rows += [Row(f"K{kind}, the paper's equations, as used here (T_exec)", None, executed[kind], "ms") for kind in BLOCKS]
     falls = sum(emulated[kind] >= emulated[kind + 1] for kind in range(6))
     rows.append(Row("steps from K0 to K6 that make the emulated time shorter", 6.0, falls, "of 6", better="higher",
                     says="each optimisation pays"))
-    worst = max(predicted[kind]["gpuperf_ns"]["T_exec"] / 1e6 / emulated[kind] for kind in range(6))
-    rows.append(Row("K0 to K5: most that T_exec is above the emulated time", 1.0, worst, "times", better="lower",
-                    says="the model closely estimates the measured time", why="the equations as printed: O_sync (8) has Gamma = 64 and is charged to each warp "
-                    "of a barrier, so that it is nearly all of T_exec; the paper's own figure cannot come from (7) and (8) as they are printed"))
-    return Item("Figure 13: sums K0 to K6 on a C2050", rows, ["2^24 integers, blocks of 512. The figure has no numbers."])
+    rows.append(Row("steps from K0 to K6 that make T_exec shorter", 6.0, sum(executed[kind] >= executed[kind + 1] for kind in range(6)), "of 6",
+                    better="higher", says="each optimisation pays"))
+    apart = max(max(executed[kind] / emulated[kind], emulated[kind] / executed[kind]) for kind in BLOCKS)
+    rows.append(Row("K0 to K6: most that T_exec and the emulated time are apart", 1.0, apart, "times", better="lower",
+                    says="the model closely estimates the measured time", why="O_sync: Gamma is one number for all kernels of a GPU"))
+    return Item("Figure 13: sums K0 to K6 on a C2050", rows, [
+        "2^24 integers, blocks of 512. The figure has no numbers. The equations are those of docs/model.md, \"GPUPerf's terms\". As they are printed, "
+        "O_sync is charged to each warp of a barrier; T_exec was then 70, 93, 112, 99, 59, 78 and 1.1 ms."])

@@ -32,7 +32,9 @@ std::map<std::string, double> terms_of(const Counts& counts) {
     const auto number = [&b](double value) { return b.constant(value, ""); };
     const GpuPerfTerms terms = gpuperf_equations(b, {.insts = number(counts.insts),
                                                      .mem_insts = number(counts.mem_insts),
+                                                     .mem_ratio = number(counts.mem_insts / counts.insts),
                                                      .sync_insts = number(counts.sync_insts),
+                                                     .sync_turns = number(counts.warps_per_sm),
                                                      .sfu_insts = number(counts.sfu_insts),
                                                      .fp_insts = number(counts.fp_insts),
                                                      .divergence_insts = number(counts.divergence_insts),
@@ -52,11 +54,14 @@ std::map<std::string, double> terms_of(const Counts& counts) {
                                                      .freq_hz = number(1.15e9),
                                                      .mem_peak_bandwidth = number(144e9),
                                                      .transaction_bytes = number(128),
+                                                     .bytes_of_request = number(128),
                                                      .dram_lat = number(440),
                                                      .departure_delay = number(20),
                                                      .fp_lat = number(18),
                                                      .hit_lat = number(counts.hit_lat),
-                                                     .pass_cycles = number(2)});
+                                                     .gamma = number(64),
+                                                     .pass_cycles = number(2),
+                                                     .moved_bytes = {}});
     const RationalProgram program = std::move(b).finish(terms.t_exec, number(0));
     return terms_of(program, program.trace({}, [](Metric, double, double, double) { return 0.0; }));
 }
@@ -154,7 +159,7 @@ std::map<std::string, double> benefits_of(const Table& metrics, trimtab_dim3 ext
                               .static_shared_bytes = 0,
                               .local_bytes_per_thread = 0,
                               .max_threads_per_block = 0};
-    const auto inputs = input_values(**program, find_device("c2050")->values, image,
+    const auto inputs = input_values(**program, *find_device("c2050"), image,
                                      {.extent = extent, .block = block, .dynamic_shared_bytes = 0});
     return terms_of(**program, (*program)->trace(inputs, [&](Metric metric, double x, double y, double z) {
         if (metric == Metric::footprint_sectors) return x * y * z * bytes_per_thread / 32;

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tools/advice/kernel_numbers.h"
 #include "tools/advice/report.h"
 #include "tools/advice/rules.h"
 #include "tools/advice/run_findings.h"
@@ -71,6 +72,24 @@ TEST(RunFindings, WinWhatIsLeftOut) {
     EXPECT_TRUE(run_findings({}, 300).empty());
     // Too little to speak of.
     EXPECT_EQ(run_findings(run_of(1), 1e6).size(), 0);
+}
+
+TEST(Benefits, AreShownOnlyNearTheTimeThatEmulationGives) {
+    const auto held = [](double executed_ns, double time_ns, double overhead_ns) {
+        KernelAdvice kernel;
+        kernel.benefits = {{"T_exec", executed_ns}, {"B_fp", 1}};
+        hold_benefits_against(kernel, "emulated", time_ns, overhead_ns);
+        EXPECT_EQ(kernel.benefits.empty(), !kernel.no_benefits.empty());
+        return kernel.no_benefits;
+    };
+    EXPECT_EQ(held(1900, 1000, 0), "");
+    EXPECT_EQ(held(510, 1000, 0), "");
+    EXPECT_EQ(held(100, 1000, 450), "") << "launches take their start, too";
+    EXPECT_EQ(held(3100, 1000, 0), "GPUPerf's equations give 3.1 times the emulated time");
+    EXPECT_EQ(held(250, 1000, 0), "GPUPerf's equations give 0.25 times the emulated time");
+    KernelAdvice without;
+    hold_benefits_against(without, "measured", 1000, 0);
+    EXPECT_EQ(without.no_benefits, "");
 }
 
 TEST(RunRecords, AreTheSameAfterAJourneyThroughJson) {

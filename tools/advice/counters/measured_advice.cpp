@@ -124,7 +124,8 @@ void ask_rules(KernelAdvice& kernel, const emulator::LaunchProfile& profile, con
     const auto block_threads = static_cast<std::uint32_t>(fitted.question.threads());
     kernel.occupancy =
         model::occupancy(device.values, profile.image, block_threads, profile.dynamic_shared_bytes);
-    add_numbers(kernel, profile, fitted.question);
+    add_numbers(kernel, profile, fitted.question, device);
+    hold_benefits_against(kernel, "measured", kernel.time_ns, 0);
     const double warps = std::ceil(fitted.question.threads() / 32);
     const Counted counted{.rules = std::move(rules),
                           .dram_bytes = quantities.or_zero("dram_bytes"),

@@ -14,13 +14,13 @@
 namespace trimtab::model {
 namespace {
 
-constexpr trimtab_image gpuperf_image{.registers_per_thread = 20,
-                                      .static_shared_bytes = 0,
-                                      .local_bytes_per_thread = 0,
-                                      .max_threads_per_block = 0};
+constexpr trimtab_image compiled{.registers_per_thread = 20,
+                                 .static_shared_bytes = 0,
+                                 .local_bytes_per_thread = 0,
+                                 .max_threads_per_block = 0};
 
-const RationalProgram& gpuperf() {
-    return **performance_model("gpuperf");
+const RationalProgram& waves() {
+    return **performance_model("waves");
 }
 
 // A kernel as a table of metrics, and a footprint of so many bytes a thread, none of them shared.
@@ -58,18 +58,16 @@ TabledKernel streaming() {
 constexpr Launch full_wave{.extent = {84 * 256, 1, 1}, .block = {256, 1, 1}};
 
 double time_ns(const TabledKernel& kernel, const Launch& launch, std::string_view device = "c2050") {
-    const std::vector<double> inputs =
-        input_values(gpuperf(), find_device(device)->values, gpuperf_image, launch);
-    return gpuperf().evaluate(inputs, kernel.function()).time_ns;
+    const std::vector<double> inputs = input_values(waves(), find_device(device)->values, compiled, launch);
+    return waves().evaluate(inputs, kernel.function()).time_ns;
 }
 
 std::map<std::string, double> named_values(const TabledKernel& kernel, const Launch& launch) {
-    const std::vector<double> inputs =
-        input_values(gpuperf(), find_device("c2050")->values, gpuperf_image, launch);
-    const std::vector<double> values = gpuperf().trace(inputs, kernel.function());
+    const std::vector<double> inputs = input_values(waves(), find_device("c2050")->values, compiled, launch);
+    const std::vector<double> values = waves().trace(inputs, kernel.function());
     std::map<std::string, double> named;
     for (std::size_t i = 0; i < values.size(); ++i)
-        if (!gpuperf().nodes[i].label.empty()) named[gpuperf().nodes[i].label] = values[i];
+        if (!waves().nodes[i].label.empty()) named[waves().nodes[i].label] = values[i];
     return named;
 }
 
@@ -85,7 +83,7 @@ TEST(InputValues, BindEveryInputOfTheModels) {
     const Device device = *find_device("c2050");
     for (std::string_view name : performance_model_names()) {
         const RationalProgram& program = **performance_model(name);
-        const std::vector<double> values = input_values(program, device.values, gpuperf_image, launch);
+        const std::vector<double> values = input_values(program, device.values, compiled, launch);
         ASSERT_EQ(values.size(), program.inputs.size());
         for (std::size_t i = 0; i < values.size(); ++i)
             EXPECT_TRUE(std::isfinite(values[i])) << program.inputs[i];
@@ -94,12 +92,12 @@ TEST(InputValues, BindEveryInputOfTheModels) {
     const Value gx = builder.input("grid.x"), gy = builder.input("grid.y"), gz = builder.input("grid.z");
     const Value sms = builder.input("device.sm_count"), shared = builder.input("dynamic_shared_bytes");
     const RationalProgram program = std::move(builder).finish(gx + gy + gz + sms + shared, gx);
-    EXPECT_EQ(input_values(program, device.values, gpuperf_image, launch),
+    EXPECT_EQ(input_values(program, device.values, compiled, launch),
               (std::vector<double>{32, 4, 3, 14, 16}));
 }
 
 // Worked by hand on a Tesla C2050: 6 blocks of 8 warps on each of 14 SMs, one full wave.
-TEST(GpuPerf, FollowsItsEquationsOnATeslaC2050) {
+TEST(WavesModel, FollowsItsEquationsOnATeslaC2050) {
     const auto v = named_values(streaming(), full_wave);
     const auto expect = [&](const char* label, double value) {
         ASSERT_TRUE(v.contains(label)) << label;
@@ -132,7 +130,7 @@ TEST(GpuPerf, FollowsItsEquationsOnATeslaC2050) {
     expect("time", 13556.6);
 }
 
-TEST(GpuPerf, AddsAPartialLastWave) {
+TEST(WavesModel, AddsAPartialLastWave) {
     // One more block than a wave holds: one SM runs a seventh block by itself.
     TabledKernel kernel = streaming();
     kernel.metrics[Metric::active_blocks] = 85;
@@ -145,7 +143,7 @@ TEST(GpuPerf, AddsAPartialLastWave) {
     EXPECT_GT(time_ns(kernel, launch), time_ns(streaming(), full_wave) * 1.1);
 }
 
-TEST(GpuPerf, WorkingHarderIsNeverFaster) {
+TEST(WavesModel, WorkingHarderIsNeverFaster) {
     using enum Metric;
     for (const char* device : {"c2050", "gtx1080ti", "rtx2070super", "h100"}) {
         for (Metric metric :
@@ -170,7 +168,7 @@ TEST(GpuPerf, WorkingHarderIsNeverFaster) {
     }
 }
 
-TEST(GpuPerf, UncoalescedLoadsCostMore) {
+TEST(WavesModel, UncoalescedLoadsCostMore) {
     TabledKernel kernel = streaming();
     kernel.metrics[Metric::load_sectors] = 320;
     kernel.metrics[Metric::load_lines] = 320;
@@ -180,7 +178,7 @@ TEST(GpuPerf, UncoalescedLoadsCostMore) {
     }
 }
 
-TEST(GpuPerf, PascalStoresInFragmentsCostMore) {
+TEST(WavesModel, PascalStoresInFragmentsCostMore) {
     // Four rows of 32 bytes against one of 128, as many sectors.
     TabledKernel rows = streaming(), row = streaming();
     rows.metrics[Metric::store_requests] = row.metrics[Metric::store_requests] = 50;
@@ -193,12 +191,12 @@ TEST(GpuPerf, PascalStoresInFragmentsCostMore) {
     EXPECT_GT(ratio("gtx1080ti"), 1.5 * ratio("rtx2070super"));
 }
 
-TEST(GpuPerf, SaysWhichBlocksCannotBeLaunched) {
+TEST(WavesModel, SaysWhichBlocksCannotBeLaunched) {
     const Device device = *find_device("rtx2070super");
     const TabledKernel kernel = streaming();
-    const auto launchable = [&](const Launch& launch, const trimtab_image& of = gpuperf_image) {
-        return gpuperf()
-            .evaluate(input_values(gpuperf(), device.values, of, launch), kernel.function())
+    const auto launchable = [&](const Launch& launch, const trimtab_image& of = compiled) {
+        return waves()
+            .evaluate(input_values(waves(), device.values, of, launch), kernel.function())
             .launchable;
     };
     EXPECT_TRUE(launchable({.extent = {4096, 4096, 1}, .block = {32, 32, 1}}));
@@ -207,27 +205,26 @@ TEST(GpuPerf, SaysWhichBlocksCannotBeLaunched) {
     EXPECT_FALSE(launchable({.extent = {32, 65536, 1}, .block = {32, 1, 1}}));  // max_grid_y is 65535
     EXPECT_TRUE(launchable({.extent = {32, 65536, 1}, .block = {32, 2, 1}}));
     EXPECT_FALSE(launchable({.extent = {64, 1, 1}, .block = {64, 1, 1}, .dynamic_shared_bytes = 70000}));
-    trimtab_image heavy = gpuperf_image;
+    trimtab_image heavy = compiled;
     heavy.registers_per_thread = 128;
     EXPECT_TRUE(launchable({.extent = {4096, 1, 1}, .block = {512, 1, 1}}, heavy));
     EXPECT_FALSE(launchable({.extent = {4096, 1, 1}, .block = {1024, 1, 1}}, heavy));
-    trimtab_image bounded = gpuperf_image;
+    trimtab_image bounded = compiled;
     bounded.max_threads_per_block = 128;
     EXPECT_FALSE(launchable({.extent = {4096, 1, 1}, .block = {256, 1, 1}}, bounded));
 }
 
-TEST(GpuPerf, EvaluateIsTheLastOfTrace) {
+TEST(WavesModel, EvaluateIsTheLastOfTrace) {
     const TabledKernel kernel = streaming();
-    const std::vector<double> inputs =
-        input_values(gpuperf(), devices().front().values, gpuperf_image, full_wave);
-    const std::vector<double> values = gpuperf().trace(inputs, kernel.function());
-    const RationalProgram::Result result = gpuperf().evaluate(inputs, kernel.function());
-    EXPECT_EQ(result.time_ns, values[gpuperf().time_ns]);
-    EXPECT_EQ(result.launchable, values[gpuperf().unlaunchable] == 0);
+    const std::vector<double> inputs = input_values(waves(), devices().front().values, compiled, full_wave);
+    const std::vector<double> values = waves().trace(inputs, kernel.function());
+    const RationalProgram::Result result = waves().evaluate(inputs, kernel.function());
+    EXPECT_EQ(result.time_ns, values[waves().time_ns]);
+    EXPECT_EQ(result.launchable, values[waves().unlaunchable] == 0);
 }
 
-TEST(GpuPerf, IsAProgramOfEarlierOperandsAndNamesEveryDecision) {
-    const std::vector<Node>& nodes = gpuperf().nodes;
+TEST(WavesModel, IsAProgramOfEarlierOperandsAndNamesEveryDecision) {
+    const std::vector<Node>& nodes = waves().nodes;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         if (nodes[i].op == Op::constant || nodes[i].op == Op::input) continue;
         EXPECT_LT(std::max({nodes[i].a, nodes[i].b, nodes[i].c}), i);
@@ -237,7 +234,7 @@ TEST(GpuPerf, IsAProgramOfEarlierOperandsAndNamesEveryDecision) {
 }
 
 // Whatever fits say, beyond the points they were made from: a number, and a positive one.
-TEST(GpuPerf, IsFiniteForAnyMetricsAndAnyLegalBlock) {
+TEST(WavesModel, IsFiniteForAnyMetricsAndAnyLegalBlock) {
     std::mt19937_64 random(20240607);
     std::uniform_real_distribution<double> exponent(-8, 12), choice(0, 1);
     const auto value = [&] {
@@ -260,8 +257,8 @@ TEST(GpuPerf, IsFiniteForAnyMetricsAndAnyLegalBlock) {
             std::map<Metric, double> metrics;
             for (const MetricInfo& info : metric_table()) metrics[info.metric] = value();
             const auto result =
-                gpuperf().evaluate(input_values(gpuperf(), device.values, gpuperf_image, launch),
-                                   [&](Metric metric, double, double, double) { return metrics[metric]; });
+                waves().evaluate(input_values(waves(), device.values, compiled, launch),
+                                 [&](Metric metric, double, double, double) { return metrics[metric]; });
             ASSERT_TRUE(std::isfinite(result.time_ns) && result.time_ns > 0) << device.slug << " " << i;
         }
     }
