@@ -12,17 +12,13 @@
 #include <cstdio>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <thread>
 
+#include "bench/abstract_emulation/cases.h"
 #include "bench/abstract_emulation/counted_bounds.h"
-#include "bench/selection_quality/kernel_list.h"
-#include "bench/selection_quality/sample_objects.h"
 #include "core/analysis/launches/legal_blocks.h"
-#include "core/base/temporary_folder.h"
 #include "core/model/occupancy.h"
 #include "emulation/schedule/estimate.h"
-#include "tools/trimtab/captured_launch.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/emulated_schedule.h"
 #include "tools/trimtab/search_candidates.h"
@@ -35,19 +31,9 @@ using Json = nlohmann::ordered_json;
 using tools::ExitCode;
 
 struct Options {
-    std::string kernels = TRIMTAB_BENCH_KERNELS;
-    std::vector<std::uint64_t> sizes;
-    std::vector<std::string> captures, devices, apps;
+    CaseOptions cases;
     bool from_ptx = false, json = false;
     unsigned threads = 2;
-};
-
-// One kernel with its arguments, as its program launches it.
-struct Case {
-    std::string what;
-    tools::LaunchOptions asked;
-    trimtab_dim3 grid{1, 1, 1}, block{1, 1, 1};
-    std::uint32_t dynamic_shared_bytes = 0;
 };
 
 struct Tally {
@@ -77,58 +63,6 @@ std::vector<trimtab_dim3> powers_of_two(const trimtab_dim3& written) {
             for (std::uint32_t z = 1; x * y * z <= 1024; z *= 2)
                 if (x * y * z >= 32 && (y == 1 || written.y > 1) && (z == 1 || written.z > 1))
                     out.push_back({x, y, z});
-    return out;
-}
-
-std::expected<std::vector<Case>, Error> samples(const Options& options, const base::TemporaryFolder& folder) {
-    const auto kernels = read_kernel_list(options.kernels);
-    if (!kernels) return std::unexpected(kernels.error());
-    SampleObjects objects(folder);
-    std::set<std::pair<std::string, std::string>> seen;
-    std::vector<Case> out;
-    for (const ListedKernel& kernel : *kernels) {
-        if (!options.apps.empty() && std::ranges::find(options.apps, kernel.app) == options.apps.end())
-            continue;
-        if (!seen.emplace(kernel.source, kernel.symbol).second) continue;
-        const auto object = objects.of(kernel.source);
-        if (!object) return std::unexpected(object.error());
-        for (const std::uint64_t n : options.sizes) {
-            Case one{.what = fmt::format("{} N = {}", kernel.symbol, n), .asked = {}};
-            one.asked.file = *object;
-            one.asked.kernel = kernel.symbol;
-            one.asked.arguments = launches_at(kernel, n, 1).front().texts;
-            const auto blocks = [&](std::size_t d) {
-                const auto extent = static_cast<std::uint64_t>(
-                    evaluate_size(kernel.extent[d], static_cast<std::int64_t>(n)).value_or(1));
-                return static_cast<std::uint32_t>((extent + kernel.block[d] - 1) / kernel.block[d]);
-            };
-            one.block.x = kernel.block[0];
-            one.grid.x = blocks(0);
-            if (kernel.extent.size() > 1) {
-                one.block.y = kernel.block[1];
-                one.grid.y = blocks(1);
-            }
-            out.push_back(std::move(one));
-        }
-    }
-    return out;
-}
-
-std::expected<std::vector<Case>, Error> captures(const Options& options) {
-    std::vector<Case> out;
-    for (const std::string& file : options.captures) {
-        Case one{.what = file, .asked = {}};
-        one.asked.capture = file;
-        const auto question = tools::look_up(one.asked);
-        if (!question) return std::unexpected(question.error());
-        const auto grid = tools::grid_of(*question, ""), block = tools::block_of(*question, "");
-        if (!grid || !block) return std::unexpected(grid ? block.error() : grid.error());
-        one.grid = *grid;
-        one.block = *block;
-        one.dynamic_shared_bytes = question->captured->capture.dynamic_shared_bytes;
-        one.what = fmt::format("{} {}", question->description().demangled, file.substr(file.rfind('/') + 1));
-        out.push_back(std::move(one));
-    }
     return out;
 }
 
@@ -193,11 +127,8 @@ std::expected<void, Error> check(const tools::LaunchQuestion& question, emulator
 
 // Of one kernel on one device.
 std::expected<Tally, Error> check(const Case& one, const model::Device& device, bool from_ptx) {
-    auto question = tools::look_up(one.asked);
+    const auto question = question_on(one, device);
     if (!question) return std::unexpected(question.error());
-    question->device = device;
-    question->image = model::with_addressable_registers(
-        analysis::to_driver_image(tools::image_that_runs(question->of(), device)), device.values);
     const auto program = tools::load_program_of(*question);
     if (!program) return std::unexpected(program.error());
     Tally tally;
@@ -270,20 +201,12 @@ int run(const Options& options) {
     };
     const auto folder = base::TemporaryFolder::make();
     if (!folder) return fault(folder.error());
-    auto cases = options.sizes.empty() ? std::vector<Case>{} : samples(options, *folder);
+    const auto cases = cases_of(options.cases, *folder);
     if (!cases) return fault(cases.error());
-    const auto captured = captures(options);
-    if (!captured) return fault(captured.error());
-    cases->insert(cases->end(), captured->begin(), captured->end());
-    std::vector<model::Device> devices;
-    for (const std::string& name : options.devices) {
-        const auto device = model::find_device(name);
-        if (!device) return fault(device.error());
-        devices.push_back(*device);
-    }
-    if (devices.empty()) devices = model::devices();
+    const auto devices = devices_of(options.cases);
+    if (!devices) return fault(devices.error());
     const auto start = std::chrono::steady_clock::now();
-    const auto all = check_all(*cases, devices, options);
+    const auto all = check_all(*cases, *devices, options);
     if (!all) return tools::code(ExitCode::bad_input);
     return report(options, *all,
                   std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
@@ -297,10 +220,10 @@ int main(int argc, char** argv) {
     using namespace trimtab;
     bench::Options options;
     CLI::App app("Whether answers of abstract emulation keep within their bounds", "emulation_bounds");
-    app.add_option("--n", options.sizes, "Sizes of the PolyBench samples");
-    app.add_option("--app", options.apps, "Only these of them");
-    app.add_option("--capture", options.captures, "Launches that were captured");
-    app.add_option("--device", options.devices, "GPUs; all that are described where none is named");
+    app.add_option("--n", options.cases.sizes, "Sizes of the PolyBench samples");
+    app.add_option("--app", options.cases.apps, "Only these of them");
+    app.add_option("--capture", options.cases.captures, "Launches that were captured");
+    app.add_option("--device", options.cases.devices, "GPUs; all that are described where none is named");
     app.add_flag("--from-ptx", options.from_ptx, "Of the PTX, even where ptxas could make machine code");
     app.add_option("--threads", options.threads, "Host threads")->capture_default_str();
     app.add_flag("--json", options.json, "Print JSON");

@@ -151,12 +151,16 @@ class MachineTracer {
         return none;
     }
 
-    // As many iterations of the PTX as were recorded.
+    // As many iterations of the PTX as were recorded: fewer of loops around others, if any such was.
     void set_kept_iterations(const sass::Match& match) {
+        std::uint16_t around = kept_iterations;
+        for (const Loop& loop : ptx_.code.loops) around = std::min(around, loop.kept_iterations);
+        std::vector<std::uint16_t> recorded(out_.code.loops.size(), kept_iterations);
+        for (const Loop& loop : out_.code.loops)
+            if (loop.parent != none) recorded[loop.parent] = around;
         for (std::size_t l = 0; l < out_.code.loops.size(); ++l)
-            out_.code.loops[l].kept_iterations = static_cast<std::uint16_t>(
-                std::clamp(kept_iterations / match.loops[l].copies, double{least_kept_iterations},
-                           double{kept_iterations}));
+            out_.code.loops[l].kept_iterations = static_cast<std::uint16_t>(std::clamp(
+                recorded[l] / match.loops[l].copies, double{least_kept_iterations}, double(recorded[l])));
     }
 
     // --- how often ---

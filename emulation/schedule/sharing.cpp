@@ -73,8 +73,9 @@ Grouped touched_by(const BlockTrace& trace, const Code& code, const Neighbours& 
             while (depth < loop_depth && step.loops[depth] != no_loop) ++depth;
             // Sectors that are new in the second half stand for those of the iterations that were not kept.
             const double iterations = depth == 0 ? 1 : scale[step.loops[depth - 1]];
-            const double stands_for =
-                depth > 0 && step.iteration[depth - 1] > kept_iterations / 2 ? 2 * iterations - 1 : 1;
+            const bool is_late = depth > 0 && step.iteration[depth - 1] >
+                                                  code.loops[step.loops[depth - 1]].kept_iterations / 2;
+            const double stands_for = is_late ? 2 * iterations - 1 : 1;
             for (std::uint32_t i = stretch.first; i < stretch.first + stretch.count; ++i) {
                 const Instruction& instruction = code.instructions[i];
                 if (!instruction.has_request) continue;

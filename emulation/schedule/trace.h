@@ -58,6 +58,8 @@ inline constexpr std::uint16_t no_loop = 0xffff;
 // Iterations of a loop that a trace keeps: a multiple of those that walk a sector of bytes, floats or doubles; half of
 // it is, too.
 inline constexpr std::uint16_t kept_iterations = 64;
+// Of a loop around one that is cut short: each of its iterations has so many of the other's that fewer show a steady state.
+inline constexpr std::uint16_t kept_iterations_around = 16;
 
 struct Loop {
     std::uint32_t parent = none;

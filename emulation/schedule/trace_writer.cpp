@@ -19,6 +19,7 @@ void add_entries(std::uint32_t& entered, std::uint64_t more) {
 
 TraceWriter::TraceWriter(const BuiltCode& code, const StoreRules& stores) : code_(code), stores_(stores) {
     out_.cut_short.assign(code.code.loops.size(), false);
+    out_.kept.assign(code.code.loops.size(), kept_iterations);
 }
 
 std::size_t TraceWriter::begin_block(std::uint64_t linear_index, std::size_t warps) {
@@ -63,11 +64,14 @@ bool TraceWriter::enter(Place at, std::uint32_t slot, std::uint32_t depth) {
     state.last_step[stretch] = none;
     Step step{.stretch = stretch, .first_request = static_cast<std::uint32_t>(trace.requests.size())};
     for (std::size_t d = 0; d < loop_depth && d < state.open.size(); ++d) {
-        if (state.open[d].iteration > kept_iterations) {
-            out_.cut_short[state.open[d].loop] = true;
+        const std::uint16_t loop = state.open[d].loop;
+        if (state.open[d].iteration > out_.kept[loop]) {
+            out_.cut_short[loop] = true;
+            for (std::size_t around = 0; around < d; ++around)
+                out_.kept[state.open[around].loop] = kept_iterations_around;
             return false;
         }
-        step.loops[d] = state.open[d].loop;
+        step.loops[d] = loop;
         step.iteration[d] = static_cast<std::uint16_t>(state.open[d].iteration);
     }
     if (is_cut()) return false;
@@ -99,7 +103,7 @@ void TraceWriter::leave_out_alike(Place at, std::uint32_t loop, const Mark& sinc
     if (open != state.open.end()) {
         open->iteration += iterations;
         state.open.erase(open + 1, state.open.end());
-        if (open->iteration >= kept_iterations) out_.cut_short[loop] = true;
+        if (open->iteration >= out_.kept[loop]) out_.cut_short[loop] = true;
     }
     const auto more = [&](std::uint64_t now, std::uint64_t then) {
         return static_cast<std::uint64_t>(std::llround(

@@ -31,7 +31,9 @@ struct RecordedBlocks {
     std::vector<std::vector<std::uint64_t>> first_addresses;
     // By block and warp: how often it entered each region, by its slot in the kernel's numbering: all iterations.
     std::vector<std::vector<std::vector<std::uint32_t>>> entered;
-    std::vector<bool> cut_short;          // by loop: some warp had more iterations at a time than are kept
+    std::vector<bool> cut_short;  // by loop: some warp had more iterations at a time than are kept
+    std::vector<std::uint16_t>
+        kept;  // by loop: its first so many iterations are there, of every warp that had them
     std::uint64_t warp_instructions = 0;  // of all blocks and iterations
     bool is_cut = false;                  // steps were lost: the launch is more than can be kept
 };

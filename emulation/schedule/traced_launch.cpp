@@ -55,6 +55,8 @@ class Tracer {
         const std::vector<std::uint64_t> traced = choose_blocks();
         auto recorded = source_.record(code, store_rules(architecture), traced);
         if (!recorded) return std::unexpected(recorded.error());
+        for (std::size_t l = 0; l < code.code.loops.size(); ++l)
+            code.code.loops[l].kept_iterations = recorded->kept[l];
         out_.block_warp_instructions =
             static_cast<double>(recorded->warp_instructions) / static_cast<double>(traced.size());
         out_.is_cut = recorded->is_cut;

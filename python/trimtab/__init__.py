@@ -18,12 +18,13 @@ from trimtab._answers import (
     Finding,
     Kernel,
     Prediction,
+    Pruned,
 )
-from trimtab._questions import advise, describe, devices, emulate, predict, select
+from trimtab._questions import advise, describe, devices, emulate, predict, prune, select
 from trimtab._tools import TrimtabError, run, tool_path, version
 
 __all__ = [
-    "Advice", "Candidate", "Choice", "Emulation", "Finding", "Kernel", "Prediction", "TrimtabError", "advise",
-    "describe", "devices", "emulate", "predict", "run", "select", "tool_path", "version",
+    "Advice", "Candidate", "Choice", "Emulation", "Finding", "Kernel", "Prediction", "Pruned", "TrimtabError",
+    "advise", "describe", "devices", "emulate", "predict", "prune", "run", "select", "tool_path", "version",
 ]
 __version__ = version()

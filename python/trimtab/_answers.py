@@ -68,6 +68,17 @@ class Emulation:
 
 
 @dataclass(frozen=True)
+class Pruned:
+    """The work-group size (the block) that was found for a launch without a profile."""
+    kernel: str
+    device: str
+    block: Block
+    time_ns: float
+    ranking: tuple[tuple[Block, float], ...] = field(repr=False)  # sizes that were simulated, and their times in ns
+    json: dict[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True)
 class Finding:
     rule: str
     text: str            # what is seen, and at which line

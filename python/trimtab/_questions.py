@@ -15,6 +15,7 @@ from trimtab._answers import (
     Finding,
     Kernel,
     Prediction,
+    Pruned,
     block_of,
 )
 from trimtab._tools import PathLike, launch_options, run
@@ -68,6 +69,22 @@ def emulate(file: PathLike, *, grid: Sequence[int], block: Sequence[int], device
     options = launch_options(kernel=kernel, device=device, args=args, grid=grid, block=block)
     json = run(["emulate", file, *options, "--json"])
     return Emulation(json["kernel"], json["device"], json["ns"], json["cycles"], json)
+
+
+def prune(file: PathLike | None = None, *, global_size: Sequence[int] | None = None, capture: PathLike | None = None,
+          device: PathLike | None = None, kernel: str | None = None, args: Arguments | None = None,
+          block: Sequence[int] | None = None) -> Pruned:
+    """The block of the least simulated time, by the kernel's code: of a launch of `global_size` threads or items, or of a
+    captured launch with its arrays' contents. `block`: as it is written, to be shown beside (`json`, "others")."""
+    if (file is None) == (capture is None):
+        raise ValueError("either a file or a capture is wanted")
+    options = launch_options(kernel=kernel, device=device, args=args, block=block)
+    if global_size is not None:
+        options += ["--global", ",".join(map(str, global_size))]
+    command: list[PathLike] = ["prune", *([file] if file is not None else ["--capture", capture]), *options, "--json"]
+    json = run(command)
+    ranking = tuple(((one["x"], one["y"], one["z"]), one["ns"]) for one in json["ranking"])
+    return Pruned(json["kernel"], json["device"], *ranking[0], ranking, json)
 
 
 def advise(file: PathLike | None = None, *, program: Sequence[PathLike] | None = None,

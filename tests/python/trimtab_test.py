@@ -103,6 +103,16 @@ class Questions(unittest.TestCase):
         self.assertEqual(predicted.json["block"], [256, 1, 1])
         self.assertGreater(trimtab.predict(self.saxpy, **(launch | {"device": "c2075"})).time_ns, predicted.time_ns)
 
+    def test_pruning_finds_a_block_without_a_profile(self):
+        pruned = trimtab.prune(self.saxpy, global_size=(1 << 20,), device="rtx3090", args=N, block=(1024,))
+        self.assertEqual(pruned.device, "rtx3090")
+        self.assertEqual(pruned.time_ns, min(time_ns for _, time_ns in pruned.ranking))
+        self.assertIn((pruned.block, pruned.time_ns), pruned.ranking)
+        self.assertEqual(pruned.json["others"][0]["x"], 1024)
+        self.assertGreaterEqual(pruned.json["others"][0]["ns"], pruned.time_ns)
+        with self.assertRaises(ValueError):
+            trimtab.prune()
+
     def test_advice_is_of_one_launch(self):
         advice = trimtab.advise(self.saxpy, grid=(4096,), block=(256,), device="rtx3090", args=N)
         self.assertEqual(advice.device, "rtx3090")

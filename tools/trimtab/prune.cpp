@@ -5,24 +5,28 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <tuple>
+#include <utility>
 
-#include "core/model/time_text.h"
+#include "core/base/installation.h"
+#include "core/base/temporary_folder.h"
 #include "pipeline/progress.h"
+#include "tools/trimtab/captured_kernels.h"
+#include "tools/trimtab/captured_launch.h"
+#include "tools/trimtab/captured_program.h"
 #include "tools/trimtab/command.h"
 #include "tools/trimtab/help_groups.h"
-#include "tools/trimtab/pruned_launch.h"
+#include "tools/trimtab/program_setup.h"
+#include "tools/trimtab/prune_report.h"
 
 namespace trimtab::tools {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct PruneQuestion {
     LaunchOptions launch;
-    std::string global, sizes{"legal"}, metrics{"static"}, method{"screened"};
+    std::vector<std::string> arguments;  // of a program, which FILE names
+    std::string global, block, sizes{"legal"}, metrics, method{"screened"};
     double local_bytes_per_item = 0, least_gain = 0.01;
     std::uint32_t unknown_trips = 1;
     bool loads_bypass_l1 = false, from_ptx = false, lists_all = false, quiet = false;
@@ -52,130 +56,85 @@ std::expected<std::vector<trimtab_dim3>, Error> sizes_of(const PruneQuestion& op
     return sizes;
 }
 
-Json to_json(const pruning::SizeResult& one) {
-    Json out{{"x", one.size.x}, {"y", one.size.y}, {"z", one.size.z}, {"fate", pruning::name(one.fate)}};
-    if (one.fate == pruning::Fate::refused) return out;
-    out.update(
-        {{"groups_per_sm", one.groups_at_once}, {"warps_per_sm", one.warps_at_once}, {"rounds", one.rounds}});
-    if (one.fate != pruning::Fate::duplicate || one.best_ns > 0)
-        out.update({{"best_ns", one.best_ns}, {"worst_ns", one.worst_ns}});
-    if (one.estimate_ns > 0) out["estimate_ns"] = one.estimate_ns;
-    if (one.ns > 0) out["ns"] = one.ns;
+// 64 and 256 items, as rules of thumb have them.
+std::vector<std::pair<std::string, trimtab_dim3>> sizes_beside(std::optional<trimtab_dim3> written,
+                                                               unsigned dimensions) {
+    std::vector<std::pair<std::string, trimtab_dim3>> out;
+    if (written) out.emplace_back("as written", *written);
+    out.emplace_back("64 items", dimensions > 1 ? trimtab_dim3{8, 8, 1} : trimtab_dim3{64, 1, 1});
+    out.emplace_back("256 items", dimensions > 1 ? trimtab_dim3{16, 16, 1} : trimtab_dim3{256, 1, 1});
     return out;
 }
 
-struct PruneReport {
-    const PruneQuestion& options;
-    const LaunchQuestion& question;
-    trimtab_dim3 global;
-    const PrunedLaunch& pruned;
-    std::vector<std::size_t> ranking;  // of the sizes that were simulated, the least time first
+// A size that is simulated for another reason may be the best one, if it is one of those to choose among.
+void take(pruning::PruneResult& result, const pruning::SizeResult& simulated) {
+    const auto known = std::ranges::find_if(result.sizes, [&](const pruning::SizeResult& one) {
+        return one.size.x == simulated.size.x && one.size.y == simulated.size.y &&
+               one.size.z == simulated.size.z;
+    });
+    if (known == result.sizes.end() || simulated.fate != pruning::Fate::simulated ||
+        known->fate == pruning::Fate::simulated)
+        return;
+    const auto index = static_cast<std::size_t>(known - result.sizes.begin());
+    *known = simulated;
+    known->representative = index;
+    ++result.simulated;
+    if (simulated.ns < result.sizes[result.best].ns) result.best = index;
+}
+
+struct Shape {
+    trimtab_dim3 global{1, 1, 1};
+    std::optional<trimtab_dim3> written;
+    unsigned dimensions = 1;
 };
 
-void print_pruned_json(const PruneReport& report) {
-    const pruning::PruneResult& result = report.pruned.result;
-    Json ranking = Json::array(), sizes = Json::array();
-    for (const std::size_t i : report.ranking) ranking.push_back(to_json(result.sizes[i]));
-    Json out{{"kernel", report.question.description().demangled},
-             {"device", report.question.device.slug},
-             {"global", {report.global.x, report.global.y, report.global.z}},
-             {"verdict", analysis::name(report.question.description().verdict)},
-             {"metrics", report.options.metrics},
-             {"method", report.options.method},
-             {"registers", report.question.image.registers_per_thread},
-             {"registers_from", report.question.registers_from},
-             {"sizes_asked", result.sizes.size()},
-             {"launchable", result.launchable},
-             {"traced", result.traced},
-             {"batches", result.batches},
-             {"simulated", result.simulated},
-             {"pruned", result.pruned_share()},
-             {"seconds", {{"traces", result.trace_seconds}, {"search", result.search_seconds}}},
-             {"assumed",
-              {{"branches", report.pruned.assumed.branches},
-               {"loops", report.pruned.assumed.loops},
-               {"addresses", report.pruned.assumed.addresses},
-               {"cut", report.pruned.assumed.is_cut}}},
-             {"chosen", to_json(result.sizes[result.best])},
-             {"ranking", std::move(ranking)}};
-    if (report.options.lists_all) {
-        for (const pruning::SizeResult& one : result.sizes) sizes.push_back(to_json(one));
-        out["sizes"] = std::move(sizes);
+std::expected<Shape, Error> shape_of(const PruneQuestion& options, const LaunchQuestion& question) {
+    Shape out;
+    if (!options.block.empty() || question.captured != nullptr) {
+        const auto block = block_of(question, options.block);
+        if (!block) return std::unexpected(block.error());
+        out.written = *block;
     }
-    fmt::print("{}\n", out.dump(2));
+    if (!options.global.empty()) {
+        const auto global = parse_dim3(options.global, "--global");
+        if (!global) return std::unexpected(global.error());
+        out.global = *global;
+        out.dimensions = static_cast<unsigned>(
+            std::ranges::count_if(options.global, [](char c) { return c == ',' || c == 'x'; }) + 1);
+        return out;
+    }
+    const auto grid = grid_of(question, "");
+    if (!grid) return std::unexpected(grid.error());
+    const trimtab_dim3 block = *out.written;
+    out.global = {grid->x * block.x, grid->y * block.y, grid->z * block.z};
+    out.dimensions = out.global.z > 1 ? 3 : out.global.y > 1 ? 2 : 1;
+    return out;
 }
 
-void print_size(const pruning::SizeResult& one) {
-    fmt::print("  {:>4} x {:>4} x {:>2}  {:>10}  {:>3} groups, {:>2} warps an SM, {:>9.1f} rounds",
-               one.size.x, one.size.y, one.size.z, pruning::name(one.fate), one.groups_at_once,
-               one.warps_at_once, one.rounds);
-    if (one.ns > 0)
-        fmt::print("  {:>12}", model::time_text(one.ns, model::emulation_error));
-    else if (one.best_ns > 0)
-        fmt::print("  at least {}", model::time_text(one.best_ns, model::emulation_error));
-    fmt::print("\n");
-}
-
-void print_pruned(const PruneReport& report) {
-    const pruning::PruneResult& result = report.pruned.result;
-    const pruning::SizeResult& best = result.sizes[result.best];
-    fmt::print("{} on {}, {} x {} x {} items: work-groups of {} x {} x {}, {}\n",
-               report.question.description().demangled, report.question.device.slug, report.global.x,
-               report.global.y, report.global.z, best.size.x, best.size.y, best.size.z,
-               model::time_text(best.ns, model::emulation_error));
-    fmt::print(
-        "  {} sizes can be launched: {} traced, {} simulated, {:.1f} % pruned; {:.0f} ms for "
-        "traces, {:.0f} ms "
-        "for the search\n",
-        result.launchable, result.traced, result.simulated, result.pruned_share() * 100,
-        result.trace_seconds * 1e3, result.search_seconds * 1e3);
-    fmt::print("  {} registers ({})\n", report.question.image.registers_per_thread,
-               report.question.registers_from);
-    const Assumptions& assumed = report.pruned.assumed;
-    const auto list = [](std::string_view what, const std::vector<std::string>& places) {
-        if (!places.empty()) fmt::print("  {}: {}\n", what, fmt::join(places, ", "));
-    };
-    list("decided by memory, both ways are taken", assumed.branches);
-    list(fmt::format("ended by memory, {} iteration{}", report.options.unknown_trips,
-                     report.options.unknown_trips == 1 ? "" : "s"),
-         assumed.loops);
-    list("where memory says, taken to miss", assumed.addresses);
-    if (assumed.is_cut) fmt::print("  a loop was cut short: times are too low\n");
-    if (report.question.description().verdict == analysis::Verdict::fixed)
-        fmt::print(
-            "  Trimtab launches this kernel as written (trimtab inspect says why): the program must allow "
-            "the size\n");
-    fmt::print("\n");
-    constexpr std::size_t shown = 10;
-    if (report.options.lists_all)
-        for (const pruning::SizeResult& one : result.sizes) print_size(one);
-    else
-        for (std::size_t i = 0; i < report.ranking.size() && i < shown; ++i)
-            print_size(result.sizes[report.ranking[i]]);
-}
-
-int run(const PruneQuestion& options) {
-    const auto global = parse_dim3(options.global, "--global");
-    if (!global) return fail(global.error());
-    LaunchOptions launch = options.launch;
-    // Its own profile is not asked for.
-    if (launch.file.ends_with(".cu")) launch.compiler_flags.emplace_back("--trimtab-profile=off");
+// What to print goes into `out`; returns the exit code, of what has been said.
+int answer(const PruneQuestion& options, const LaunchOptions& launch, std::string& out) {
     const auto question = look_up(launch);
     if (!question) return fail(question.error());
     if (const auto complete = require_scalars(question->description(), question->arguments); !complete)
         return fail(complete.error());
-    const auto given = static_cast<unsigned>(
-        std::ranges::count_if(options.global, [](char c) { return c == ',' || c == 'x'; }) + 1);
-    const auto sizes = sizes_of(options, *question, *global, given);
+    const auto shape = shape_of(options, *question);
+    if (!shape) return fail(shape.error());
+    const auto sizes = sizes_of(options, *question, shape->global, shape->dimensions);
     if (!sizes) return fail(sizes.error());
-    pipeline::Progress progress("trimtab", options.launch.file, 1,
-                                options.quiet || options.metrics != "emulated");
+    // A captured launch has its arrays' contents, which runs of it read.
+    const bool has_contents = question->captured != nullptr;
+    const std::string metrics = !options.metrics.empty() ? options.metrics
+                                : has_contents           ? "emulated"
+                                                         : "static";
+    pipeline::Progress progress("trimtab", launch.capture.empty() ? launch.file : launch.capture, 1,
+                                options.quiet || metrics != "emulated");
+    const double captured_bytes = has_contents ? question->captured->capture.dynamic_shared_bytes : 0;
     PruneOptions asked{
-        .global = *global,
-        .dynamic_local_bytes = options.launch.dynamic_shared_bytes,
+        .global = shape->global,
+        .dynamic_local_bytes = std::max(launch.dynamic_shared_bytes, captured_bytes),
         .local_bytes_per_item = options.local_bytes_per_item,
         .sizes = *sizes,
-        .metrics = options.metrics == "emulated" ? TraceMetrics::emulated : TraceMetrics::by_static_analysis,
+        .metrics = metrics == "emulated" ? TraceMetrics::emulated : TraceMetrics::by_static_analysis,
         .settings = {.method = options.method == "screened"     ? pruning::Method::screened
                                : options.method == "ordered"    ? pruning::Method::ordered
                                : options.method == "exhaustive" ? pruning::Method::exhaustive
@@ -187,24 +146,97 @@ int run(const PruneQuestion& options) {
         .progress = [&](std::size_t done, std::size_t of) {
             progress.point(question->description().demangled, done, of);
         }};
-    const auto pruned = prune_launch(*question, asked);
+    auto pruned = prune_launch(*question, asked);
     if (!pruned) return fail(pruned.error());
-    const pruning::PruneResult& result = pruned->result;
+    pruning::PruneResult& result = pruned->result;
     if (result.best == result.sizes.size())
         return fail(ExitCode::no, fmt::format("{} cannot be launched on {} in any of the {} sizes",
                                               question->description().demangled, question->device.slug,
                                               result.sizes.size()));
-    PruneReport report{
-        .options = options, .question = *question, .global = *global, .pruned = *pruned, .ranking = {}};
+    PruneReport report{.question = *question,
+                       .global = shape->global,
+                       .pruned = *pruned,
+                       .method = options.method,
+                       .metrics = metrics,
+                       .unknown_trips = options.unknown_trips,
+                       .lists_all = options.lists_all,
+                       .has_contents = has_contents,
+                       .ranking = {},
+                       .others = {}};
+    const auto beside = sizes_beside(shape->written, shape->dimensions);
+    asked.sizes.clear();
+    for (const auto& [what, size] : beside) asked.sizes.push_back(size);
+    asked.settings.method = pruning::Method::exhaustive;
+    if (const auto others = prune_launch(*question, asked))
+        for (std::size_t i = 0; i < beside.size(); ++i) {
+            report.others.push_back({.what = beside[i].first, .result = others->result.sizes[i]});
+            take(result, others->result.sizes[i]);
+        }
     for (std::size_t i = 0; i < result.sizes.size(); ++i)
         if (result.sizes[i].fate == pruning::Fate::simulated) report.ranking.push_back(i);
     std::ranges::sort(report.ranking, {},
                       [&](std::size_t i) { return std::tuple(result.sizes[i].ns, i != result.best, i); });
-    if (options.launch.json)
-        print_pruned_json(report);
-    else
-        print_pruned(report);
+    out = launch.json ? to_json(report) : to_text(report);
     return code(ExitCode::ok);
+}
+
+// Each kernel of a program by its first launch, with the arguments and the arrays that it finds.
+int answer_for_program(const PruneQuestion& options) {
+    const auto device = checked_device(options.launch.device);
+    if (!device) return fail(ExitCode::usage, device.error().text());
+    const auto folder = base::TemporaryFolder::make();
+    if (!folder) return fail(folder.error());
+    std::vector<std::string> program{options.launch.file};
+    program.insert(program.end(), options.arguments.begin(), options.arguments.end());
+    const auto captures = capture_kernels(program, options.launch.kernel, *device, *folder);
+    if (!captures) return fail(captures.error());
+    int worst = code(ExitCode::ok);
+    std::vector<std::string> answers;
+    for (const std::string& capture : *captures) {
+        LaunchOptions launch = options.launch;
+        launch.capture = capture;
+        launch.file.clear();
+        launch.kernel.clear();
+        std::string out;
+        if (const int one = answer(options, launch, out); one != code(ExitCode::ok)) worst = one;
+        if (!out.empty()) answers.push_back(std::move(out));
+    }
+    if (options.launch.json)
+        fmt::print("[{}]\n", fmt::join(answers, ",\n"));
+    else
+        fmt::print("{}", fmt::join(answers, "\n"));
+    return worst;
+}
+
+int answer_for_launch(const PruneQuestion& options, const LaunchOptions& launch) {
+    std::string out;
+    const int exit_code = answer(options, launch, out);
+    fmt::print("{}{}", out, launch.json && !out.empty() ? "\n" : "");
+    return exit_code;
+}
+
+int run(const PruneQuestion& options) {
+    LaunchOptions launch = options.launch;
+    if (!launch.capture.empty()) {
+        if (!launch.file.empty())
+            return fail(ExitCode::usage, "it takes FILE, --capture FILE or -- PROGRAM, one of them");
+        if (!launch.kernel.empty() || !launch.arguments.empty())
+            return fail(ExitCode::usage, "--kernel and --arg do not go with --capture, which has them");
+        return answer_for_launch(options, launch);
+    }
+    if (launch.file.empty())
+        return fail(ExitCode::usage,
+                    "it takes FILE, --capture FILE or -- PROGRAM (see trimtab prune --help)");
+    if (options.global.empty()) {
+        if (!base::find_program(launch.file)) return fail(ExitCode::usage, "--global is required");
+        if (!launch.arguments.empty())
+            return fail(ExitCode::usage, "a program has its own launches: --arg does not go with it");
+        return answer_for_program(options);
+    }
+    if (!options.arguments.empty()) return fail(ExitCode::usage, "it takes one FILE");
+    // Its own profile is not asked for.
+    if (launch.file.ends_with(".cu")) launch.compiler_flags.emplace_back("--trimtab-profile=off");
+    return answer_for_launch(options, launch);
 }
 
 }  // namespace
@@ -213,18 +245,25 @@ void add_prune(CLI::App& app, Action& action) {
     auto options = std::make_shared<PruneQuestion>();
     CLI::App* command = app.add_subcommand("prune", "Choose an OpenCL work-group size from static traces")
                             ->group(groups::choose);
-    command->footer("Example: trimtab prune kernels.cl --kernel K --device k620 --global 1024,1024");
+    command->footer(
+        "Example: trimtab prune kernels.cl --kernel K --device k620 --global 1024,1024\n"
+        "         trimtab prune -- ./program arguments");
     add_launch_options(*command, options->launch);
-    command->add_option("--global", options->global, "Launch so many work items: X[,Y[,Z]]")->required();
+    command->get_option("FILE")->required(false)->description(
+        "OpenCL C (.cl), CUDA source (.cu), PTX, binary; or, after --, a program");
+    command->add_option("ARGUMENT", options->arguments, "The program's arguments")->expected(-1);
+    command->add_option("--global", options->global, "Launch so many work items: X[,Y[,Z]]");
+    command->add_option("--block", options->block, "Show this size, as it is written, beside the chosen one");
+    add_capture_option(*command, options->launch.capture)
+        ->description("Use this captured launch (TRIMTAB_CAPTURE) instead of FILE and --arg");
     command
         ->add_option("--sizes", options->sizes,
                      "Choose among: legal, all, dividing (the launch), or \"x,y;...\"")
         ->capture_default_str();
     command
         ->add_option("--metrics", options->metrics,
-                     "Trace only the code (static), or sampled work-groups (emulated)")
-        ->check(CLI::IsMember({"static", "emulated"}))
-        ->capture_default_str();
+                     "Trace only the code (static, default), or sampled work-groups (emulated; of captures)")
+        ->check(CLI::IsMember({"static", "emulated"}));
     command
         ->add_option("--method", options->method,
                      "Simulate likely sizes; all by lower bound; algorithm 4's; or all")

@@ -29,9 +29,9 @@ class Places {
     const ptx::Module& module_;
 };
 
-Assumptions assumptions_of(const ptx::Module& module, const pruning::KernelCode& code,
-                           const pruning::WalkNotes& notes) {
-    Assumptions out{.branches = {}, .loops = {}, .addresses = {}, .is_cut = notes.is_cut};
+void add_assumptions(Assumptions& out, const ptx::Module& module, const pruning::KernelCode& code,
+                     const pruning::WalkNotes& notes) {
+    out.is_cut = notes.is_cut;
     const Places places(module);
     const auto end_of = [&](ptx::BlockIndex b) {
         const ptx::BasicBlock& block = code.flow.blocks[b];
@@ -45,7 +45,6 @@ Assumptions assumptions_of(const ptx::Module& module, const pruning::KernelCode&
         if (notes.undecided_branches[b]) places.add(out.branches, end_of(b), "a branch");
     for (std::size_t a = 0; a < notes.unknown_addresses.size(); ++a)
         if (notes.unknown_addresses[a]) places.add(out.addresses, code.accesses[a].location, "an access");
-    return out;
 }
 
 }  // namespace
@@ -81,14 +80,23 @@ std::expected<PrunedLaunch, Error> prune_launch(const LaunchQuestion& question, 
             .loads_bypass_l1 = options.loads_bypass_l1,
             .code = machine_code ? &*machine_code : nullptr};
     };
-    const auto traced = [&](const pruning::GroupPlacement& placed) {
+    PrunedLaunch out;
+    const auto traced =
+        [&](const pruning::GroupPlacement& placed) -> std::expected<schedule::TracedLaunch, Error> {
         if (options.metrics == TraceMetrics::emulated)
             return trace_launch(question, *code->program, {placed.groups, placed.group, placed.local_bytes},
                                 placed.at_once, how);
         pruning::WalkedBlocks blocks(walk, placed.groups, placed.group);
-        return schedule::trace_launch(request_of(placed), blocks);
+        auto launch = schedule::trace_launch(request_of(placed), blocks);
+        const std::uint32_t beyond = walk.take_beyond_local();
+        if (beyond == ptx::no_index) return launch;
+        ++out.assumed.contradicted;
+        const ptx::SourceLocation& place = code->accesses[beyond].location;
+        Places(*kernel.module).add(out.assumed.beyond_local, place, "an access");
+        return std::unexpected(
+            Error{.message = fmt::format("{} goes past its local memory at {}", description.demangled,
+                                         out.assumed.beyond_local.front())});
     };
-    PrunedLaunch out;
     pruning::PruneRequest request{.device = &question.device.values,
                                   .image = question.image,
                                   .dynamic_local_bytes = options.dynamic_local_bytes,
@@ -112,7 +120,7 @@ std::expected<PrunedLaunch, Error> prune_launch(const LaunchQuestion& question, 
     out.result = pruning::prune(request);
     if (failed && out.result.launchable == 0) return std::unexpected(*failed);
     if (options.metrics == TraceMetrics::by_static_analysis)
-        out.assumed = assumptions_of(*kernel.module, *code, walk.notes());
+        add_assumptions(out.assumed, *kernel.module, *code, walk.notes());
     return out;
 }
 

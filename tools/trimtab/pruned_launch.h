@@ -33,6 +33,9 @@ struct PruneOptions {
 struct Assumptions {
     std::vector<std::string> branches, loops, addresses;
     bool is_cut = false;
+    // Where the code goes past its local memory in some of the sizes, which are refused; and in how many.
+    std::vector<std::string> beyond_local;
+    std::size_t contradicted = 0;
 };
 
 struct PrunedLaunch {

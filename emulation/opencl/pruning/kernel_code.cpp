@@ -33,16 +33,24 @@ class SymbolAddresses {
         return found == places_.end() ? std::nullopt : std::optional(found->second);
     }
 
+    // 0: there is none, or its size is a launch's.
+    [[nodiscard]] std::uint64_t shared_end() const { return has_open_shared_ ? 0 : shared_end_; }
+
   private:
     void place(const ptx::Variable& variable) {
         constexpr std::uint64_t apart = 256, first = std::uint64_t{1} << 44;
         const bool is_shared = variable.space == ptx::Space::shared;
         std::uint64_t& next = is_shared ? next_shared_ : next_global_;
         places_[variable.name] = is_shared ? next : first + next;
+        if (is_shared) {
+            has_open_shared_ = has_open_shared_ || variable.size_bytes == 0;
+            shared_end_ = next + variable.size_bytes;
+        }
         next += (variable.size_bytes + apart - 1) / apart * apart;
     }
     std::map<std::string, std::uint64_t> places_;
-    std::uint64_t next_shared_ = 0, next_global_ = 0;
+    std::uint64_t next_shared_ = 0, next_global_ = 0, shared_end_ = 0;
+    bool has_open_shared_ = false;
 };
 
 class Decoder {
@@ -52,6 +60,10 @@ class Decoder {
 
     void run() {
         find_needed();
+        const bool takes_local = std::ranges::any_of(code_.function.parameters, [](const ptx::Variable& one) {
+            return one.is_pointer && one.pointer_space == ptx::Space::shared;
+        });
+        code_.local_end = takes_local ? 0 : symbols_.shared_end();
         code_.blocks.resize(code_.flow.blocks.size());
         for (ptx::BlockIndex b = 0; b < code_.blocks.size(); ++b) decode(b);
         for (ValueIndex v = 0; v < code_.ssa.values.size(); ++v)
@@ -202,6 +214,7 @@ class Decoder {
             (kind == OpcodeClass::load || kind == OpcodeClass::store || kind == OpcodeClass::atomic);
         access.instruction = lowered_.instruction_base + i;
         access.is_atomic = kind == OpcodeClass::atomic;
+        access.is_shared = space == ptx::Space::shared;
         access.bytes =
             std::max(1u, ptx::size_bytes(one.type)) * std::max<unsigned>(1, one.modifiers.vector_width);
         access.location = one.location;

@@ -29,7 +29,7 @@ struct ValueOperand {
 
 struct MemoryAccess {
     std::uint32_t instruction = 0;  // in the kernel's numbering
-    bool is_atomic = false;
+    bool is_atomic = false, is_shared = false;
     ValueOperand base;
     std::int64_t offset = 0;
     bool has_address = true;               // else nothing is known of it: textures, asynchronous copies
@@ -95,6 +95,8 @@ struct KernelCode {
     std::vector<std::vector<ptx::ValueIndex>> kept_values;  // by loop: defined there and needed behind it
     std::vector<MemoryAccess> accesses;
     std::vector<bool> is_innermost;  // by loop
+    // One past the local memory that the kernel declares, where a launch gives it no more; 0: it may.
+    std::uint64_t local_end = 0;
 
     // Irreducible control flow and unknown jumps are errors.
     [[nodiscard]] static std::expected<KernelCode, Error> make(const ptx::Module& module,

@@ -326,6 +326,7 @@ std::uint64_t WarpWalk::unknown_place(std::uint64_t bytes) {
 void WarpWalk::write_access(const MemoryAccess& access, const WarpOperand& address, std::uint32_t mask) {
     LaneNumbers numbers{};
     const WarpValue& value = address.value;
+    const bool is_known = value.is_known();
     if (value.kind == ValueKind::unknown) {
         for (std::uint32_t left = mask; left != 0; left &= left - 1)
             numbers[static_cast<unsigned>(std::countr_zero(left))] =
@@ -346,6 +347,9 @@ void WarpWalk::write_access(const MemoryAccess& access, const WarpOperand& addre
     for (std::uint32_t left = mask; left != 0; left &= left - 1) {
         const auto lane = static_cast<unsigned>(std::countr_zero(left));
         lanes.add(lane, static_cast<std::uint64_t>(numbers[lane]));
+        if (access.is_shared && is_known && code_.local_end != 0 &&
+            static_cast<std::uint64_t>(numbers[lane]) + access.bytes > code_.local_end)
+            beyond_local_ = static_cast<std::uint32_t>(&access - code_.accesses.data());
     }
     writer_->access(at_, access.instruction, lanes, access.bytes, access.is_atomic);
 }

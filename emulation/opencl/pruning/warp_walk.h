@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "emulation/opencl/pruning/kernel_code.h"
@@ -56,6 +57,9 @@ class WarpWalk {
     WalkSettings settings;
     std::vector<ptx::BlockIndex>* blocks = nullptr;  // is filled with those that the warp passes
     [[nodiscard]] const WalkNotes& notes() const { return notes_; }
+    // An access beyond the local memory that the kernel declares (KernelCode::local_end), since it was last asked; no_index:
+    // none. Such a size contradicts the code.
+    [[nodiscard]] std::uint32_t take_beyond_local() { return std::exchange(beyond_local_, ptx::no_index); }
 
   private:
     // The iterations of a loop that a skip leaves out, and by how much its phis move in each.
@@ -119,6 +123,7 @@ class WarpWalk {
     std::uint64_t iterations_ = 0;  // of all loops, that were walked
     std::uint64_t instructions_ = 0;
     std::uint64_t unknown_bytes_ = 0;  // of this group, in places that memory decides
+    std::uint32_t beyond_local_ = ptx::no_index;
 };
 
 }  // namespace trimtab::pruning
