@@ -112,7 +112,9 @@ void LaunchTerms::footprints() {
     block_bytes_ = footprint_bytes(bx_, by_, bz_).named("block_bytes", "bytes", "footprint of a block");
     sm_bytes_ = box_of_blocks(blocks_on_sm_).named("SM_bytes", "bytes", "footprint of the blocks on an SM");
     wave_bytes_ = box_of_blocks(resident_).named("wave_bytes", "bytes", "footprint of all resident blocks");
-    launch_bytes_ = box_of_blocks(grid_blocks_).named("launch_bytes", "bytes", "footprint of the launch");
+    // Blocks that do nothing touch nothing, and a launch no more than its blocks one by one.
+    launch_bytes_ = min(box_of_blocks(grid_blocks_), blocks_ * block_bytes_)
+                        .named("launch_bytes", "bytes", "footprint of the launch");
 }
 
 Value LaunchTerms::unlaunchable() {

@@ -166,8 +166,11 @@ void TrimtabModel::memory_latency() {
     const Value l2 = device("latency_l2_cycles") + queued;
     const Value dram = max(device("latency_dram_cycles"), device("latency_l2_cycles")) + queued;
     const Value behind_l1 = l2 * (one_ - miss_ratio_) + dram * miss_ratio_;
-    amat_ = max(device("latency_l1_cycles") * l1_hits_ + behind_l1 * (one_ - l1_hits_), one_)
-                .named("AMAT", "cycles", "GPUPerf (12), two levels of cache");
+    // A round waits for the slowest of its requests: for L2 if one of them misses L1.
+    const Value of_round = max(loads_ / rounds_or_one_, one_);
+    const Value misses_l1 = min((one_ - l1_hits_) * of_round, one_);
+    amat_ = max(device("latency_l1_cycles") * (one_ - misses_l1) + behind_l1 * misses_l1, one_)
+                .named("AMAT", "cycles", "GPUPerf (12), two levels of cache, of a round");
 }
 
 // Between two barriers a block's warps do the same kind of thing: they wait for memory together, then compute

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::uint32_t most_traced_blocks = 16;
 // Blocks whose work is counted, so that those traced may stand for all.
-constexpr std::uint64_t counted_blocks = 6;
+constexpr std::uint64_t counted_blocks = 6, counted_blocks_if_uneven = 32;
 
 class Tracer {
   public:
@@ -185,10 +185,28 @@ class Tracer {
             share_of_inside = std::max(0.0, share_of_inside - share);
             shares += share;
         }
-        std::vector<std::uint64_t> spread;
-        for (std::uint64_t i = 0; i < counted_blocks; ++i)
-            spread.push_back(index_of(inside((2 * i + 1) * insides / (2 * counted_blocks))));
-        spread.erase(std::unique(spread.begin(), spread.end()), spread.end());
+        // Not evenly along the grid's order: one that is as wide as the distance would show one of its columns alone. Each
+        // dimension has steps of its own (Roberts' sequence in three dimensions), which spread well however many are taken.
+        const auto spread_over = [&](std::uint64_t count) {
+            constexpr std::array steps{0.8191725133961645, 0.6710436067037893, 0.5497004779019703};
+            std::vector<std::uint64_t> spread;
+            for (std::uint64_t i = 0; i < count; ++i) {
+                if (count == insides) {
+                    spread.push_back(index_of(inside(i)));
+                    continue;
+                }
+                std::array<std::uint64_t, 3> at{};
+                for (std::size_t d = 0; d < 3; ++d)
+                    at[d] = static_cast<std::uint64_t>(
+                        std::fmod(0.5 + steps[d] * static_cast<double>(i + 1), 1.0) *
+                        static_cast<double>(inner[d]));
+                spread.push_back(index_of(at));
+            }
+            std::ranges::sort(spread);
+            spread.erase(std::unique(spread.begin(), spread.end()), spread.end());
+            return spread;
+        };
+        const std::vector<std::uint64_t> spread = spread_over(counted_blocks);
         // Where the first and the last of them do on average just what those traced do, in the middle, so do
         // those between.
         const auto ends =
@@ -200,6 +218,14 @@ class Tracer {
             const auto between = source_.count(std::span(spread).subspan(1, spread.size() - 2));
             if (!between) return std::unexpected(between.error());
             inside_work = static_cast<double>(*ends + *between) / static_cast<double>(spread.size());
+        }
+        // A few may miss what few others do; more of them are cheap where they do little.
+        constexpr double even = 0.1, little = 1000;
+        if (std::abs(inside_work - of_traced) > even * of_traced || inside_work < little) {
+            const std::vector<std::uint64_t> more = spread_over(std::min(insides, counted_blocks_if_uneven));
+            const auto all = source_.count(more);
+            if (!all) return std::unexpected(all.error());
+            inside_work = static_cast<double>(*all) / static_cast<double>(more.size());
         }
         work += share_of_inside * inside_work;
         if (of_traced > 0) out_.work_ratio = work / (share_of_inside + shares) / of_traced;

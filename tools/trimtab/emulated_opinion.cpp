@@ -11,6 +11,7 @@
 #include "emulation/emulator/exec/memory.h"
 #include "emulation/emulator/metrics/metrics.h"
 #include "emulation/emulator/metrics/result_work.h"
+#include "emulation/schedule/emulated_blocks.h"
 #include "emulation/schedule/estimate.h"
 #include "tools/trimtab/measured_launch.h"
 
@@ -99,6 +100,48 @@ emulator::LaunchRequest EmulatedOpinion::request_of(const LaunchProfile& profile
     return request;
 }
 
+schedule::TraceRequest EmulatedOpinion::trace_request(const Again& launch, emulator::SparseMemory& memory,
+                                                      const LaunchProfile& profile,
+                                                      const advice::Question& asked, std::uint32_t resident,
+                                                      std::span<const schedule::Edit> edits) const {
+    return {.program = launch.kernel.program.get(),
+            .memory = &memory,
+            .kernel = profile.kernel,
+            .grid = asked.grid,
+            .block = asked.block,
+            .dynamic_shared_bytes = profile.dynamic_shared_bytes,
+            .parameters = launch.parameters,
+            .device = &device_,
+            .resident = resident,
+            .shared_bytes_of_block = asked.image.static_shared_bytes + asked.dynamic_shared_bytes,
+            .instruction_budget = most_a_launch,
+            .loads_bypass_l1 = false,
+            .policy = schedule::Policy::greedy_then_oldest,
+            .settings = settings_,
+            .code = nullptr,
+            .edits = edits};
+}
+
+// Nothing but counted iterations is left out, so that what a warp does hangs on no data: the number of its instructions is
+// what can be compared.
+std::optional<std::string> EmulatedOpinion::long_launch_differs(const LaunchProfile& profile,
+                                                                const Again& launch,
+                                                                std::span<const std::uint64_t> blocks) {
+    emulator::SparseMemory memory;
+    fill(memory, launch.kernel.found->record.description);
+    const advice::Question asked(profile, device_.values);
+    const schedule::TraceRequest request = trace_request(launch, memory, profile, asked, 1, {});
+    schedule::EmulatedBlocks source(request);
+    const auto ran = source.count(blocks);
+    work_ += source.warp_instructions();
+    if (!ran) return "its blocks run for too long";
+    const double was = profile.values[static_cast<std::size_t>(Metric::warp_instructions)];
+    const double warps = profile.values[static_cast<std::size_t>(Metric::active_warps)];
+    const double is = static_cast<double>(*ran) / (static_cast<double>(blocks.size()) * std::max(1.0, warps));
+    if (std::abs(was - is) <= same * std::max(was, is)) return std::nullopt;
+    return fmt::format("its warps run {:.3g} instructions on made-up data, not {:.3g}", is, was);
+}
+
 std::optional<std::string> EmulatedOpinion::differs(const LaunchProfile& profile, const Again& launch) {
     emulator::SparseMemory memory;
     fill(memory, launch.kernel.found->record.description);
@@ -110,7 +153,7 @@ std::optional<std::string> EmulatedOpinion::differs(const LaunchProfile& profile
     const auto ran = emulator::launch(*launch.kernel.program, memory, request);
     if (!ran)
         return ran.error().kind == emulator::Fault::Kind::limit
-                   ? "its blocks run for too long"
+                   ? long_launch_differs(profile, launch, request.blocks)
                    : "it does not run on made-up data: " + ran.error().message;
     work_ += ran->warp_instructions;
     const model::MetricValues now =
@@ -162,22 +205,7 @@ std::expected<double, std::string> EmulatedOpinion::time_ns(const LaunchProfile&
     emulator::SparseMemory memory;
     fill(memory, launch_->kernel.found->record.description);
     const auto traced = schedule::trace_launch(
-        {.program = launch_->kernel.program.get(),
-         .memory = &memory,
-         .kernel = profile.kernel,
-         .grid = asked.grid,
-         .block = asked.block,
-         .dynamic_shared_bytes = profile.dynamic_shared_bytes,
-         .parameters = launch_->parameters,
-         .device = &device_,
-         .resident = occupancy.blocks_per_sm,
-         .shared_bytes_of_block = asked.image.static_shared_bytes + asked.dynamic_shared_bytes,
-         .instruction_budget = most_a_launch,
-         .loads_bypass_l1 = false,
-         .policy = schedule::Policy::greedy_then_oldest,
-         .settings = settings_,
-         .code = nullptr,
-         .edits = edits});
+        trace_request(*launch_, memory, profile, asked, occupancy.blocks_per_sm, edits));
     if (!traced) {
         work_ += most_a_launch;
         return std::unexpected("it cannot be traced: " + traced.error().message);

@@ -6,12 +6,15 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "core/model/device.h"
 #include "emulation/emulator/exec/launch.h"
+#include "emulation/emulator/exec/memory.h"
 #include "emulation/schedule/settings.h"
+#include "emulation/schedule/traced_launch.h"
 #include "tools/advice/second_opinion.h"
 #include "tools/trimtab/kernel_file.h"
 
@@ -44,11 +47,19 @@ class EmulatedOpinion : public advice::SecondOpinion {
     [[nodiscard]] std::expected<Again, std::string> again(const emulator::LaunchProfile& profile) const;
     [[nodiscard]] emulator::LaunchRequest request_of(const emulator::LaunchProfile& profile,
                                                      const Again& launch) const;
+    [[nodiscard]] schedule::TraceRequest trace_request(const Again& launch, emulator::SparseMemory& memory,
+                                                       const emulator::LaunchProfile& profile,
+                                                       const advice::Question& asked, std::uint32_t resident,
+                                                       std::span<const schedule::Edit> edits) const;
     // Made ready once for all questions about a launch.
     [[nodiscard]] const std::expected<Again, std::string>& look_at(const emulator::LaunchProfile& profile);
     // Nothing where what is run now does what the record says.
     [[nodiscard]] std::optional<std::string> differs(const emulator::LaunchProfile& profile,
                                                      const Again& launch);
+    // The same where such blocks are too long to be run whole.
+    [[nodiscard]] std::optional<std::string> long_launch_differs(const emulator::LaunchProfile& profile,
+                                                                 const Again& launch,
+                                                                 std::span<const std::uint64_t> blocks);
 
     const KernelFile& file_;
     model::Device device_;

@@ -89,6 +89,31 @@ END:
     EXPECT_GE(estimate(traced->launch).time_ns, 4095.0 * 4096 * 4 * 2 / (0.85 * 28.8));
 }
 
+// A grid's width may be a multiple of the distance at which blocks are counted.
+TEST(TracedLaunch, WorkOfSingleColumnsIsCountedAsOftenAsItIsThere) {
+    const auto work_of_a_block = [](const std::string& when, std::uint32_t width) {
+        const auto traced = trace("    setp.ne.u32 %p1, %r3, " + when + R"(;
+    @%p1 bra END;
+    mov.u32 %r5, 0;
+LOOP:
+    fma.rn.f32 %f1, %f1, %f1, %f1;
+    add.u32 %r5, %r5, 1;
+    setp.lt.u32 %p2, %r5, %r1;
+    @%p2 bra LOOP;
+END:
+)",
+                                  2000, {width, 16, 1}, {32, 1, 1}, "k620", 4);
+        EXPECT_TRUE(traced) << traced.error().text();
+        return traced ? traced->launch.work_ratio * traced->launch.block_warp_instructions : 0;
+    };
+    for (std::uint32_t width = 3; width <= 12; ++width)
+        for (const std::uint32_t column : {1U, width / 2, width - 2}) {
+            const double all = 2000 * 4 / double(width);
+            EXPECT_NEAR(work_of_a_block(std::to_string(column), width) / all, 1, 0.75)
+                << column << " of " << width;
+        }
+}
+
 TEST(TracedLaunch, RequestsAreWhatTheLanesTouched) {
     const auto traced = trace(R"(
     shl.b32 %r4, %r2, 2;
