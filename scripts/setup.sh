@@ -18,8 +18,9 @@ Into .toolchain/, without root, it puts
                /usr/local/cuda or around the nvcc on PATH
   nvdisasm     NVIDIA's disassembler, which reads ptxas's output, if no toolkit has it
   libclc       Debian's library for OpenCL C
-  ptxas-11.8   NVIDIA's assembler that knows the registers of GPUs before Turing
-Without a network, Trimtab does without the last three.
+  ptxas-11.8   NVIDIA's assembler that makes code for GPUs before Turing
+  nvdisasm-12  NVIDIA's disassembler that reads code of Maxwell, Pascal and Volta
+Without a network, Trimtab does without the last four.
 
   --developer     also install what tests, benchmarks and checks use: GoogleTest, Google Benchmark, the sanitizers,
                   clang-format, clang-tidy, ccache, lld, a Redis server, PoCL and clinfo (scripts/test.sh does this)
@@ -249,6 +250,31 @@ setup_older_ptxas() {
     rm -rf "$stage"
 }
 
+# Optional, too: nvdisasm of CUDA 12, which reads what that ptxas makes. Of Triton's wheel, one file is kept.
+setup_older_nvdisasm() {
+    local prefix=$root/.toolchain/nvdisasm-12 stage=$root/.toolchain/stage-nvdisasm-12
+    local inside=triton/third_party/cuda/bin/nvdisasm
+    if cmp -s "$root/scripts/older-nvdisasm-wheel.txt" "$prefix/wheel.txt"; then return 0; fi
+    if $check || [[ $(uname -m) != x86_64 ]]; then return 0; fi
+    rm -rf "$stage"
+    mkdir -p "$stage"
+    if python3 -m venv "$stage/venv" >"$stage/log" 2>&1 &&
+        "$stage/venv/bin/python" -m pip --disable-pip-version-check --timeout 15 --retries 1 download --quiet --no-deps \
+            --only-binary=:all: --implementation cp --python-version 3.11 --abi cp311 --platform manylinux_2_17_x86_64 \
+            --require-hashes --dest "$stage" -r "$root/scripts/older-nvdisasm-wheel.txt" >>"$stage/log" 2>&1 &&
+        "$stage/venv/bin/python" -m zipfile -e "$stage"/triton-*.whl "$stage/site" >>"$stage/log" 2>&1 &&
+        [[ -e $stage/site/$inside ]]; then
+        rm -rf "$prefix"
+        mkdir -p "$prefix/bin"
+        mv "$stage/site/$inside" "$prefix/bin/"
+        chmod +x "$prefix/bin/nvdisasm"
+        cp "$root/scripts/older-nvdisasm-wheel.txt" "$prefix/wheel.txt"
+    else
+        say "no nvdisasm 12 (Triton's wheel could not be had): GPUs before Turing are emulated from PTX"
+    fi
+    rm -rf "$stage"
+}
+
 # Optional, too: the functions of OpenCL C, from Debian's package, which need not be installed.
 setup_libclc() {
     local prefix=$root/.toolchain/libclc stage=$root/.toolchain/stage-libclc name=nvptx64--nvidiacl.bc
@@ -272,5 +298,6 @@ setup_packages
 setup_cuda
 setup_nvdisasm
 setup_older_ptxas
+setup_older_nvdisasm
 setup_libclc
 say "ready: $(clang++-22 --version | head -n 1), CUDA in $(find_cuda)"
