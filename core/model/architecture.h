@@ -35,7 +35,7 @@ struct Architecture {
     Sourced gap_tensor_cycles, gap_branch_cycles, gap_barrier_cycles, gap_constant_cycles, gap_texture_cycles,
         gap_l1_cycles, gap_l2_port_cycles, gap_atomic_cycles, gap_issue_cycles, gap_block_start_cycles;
     Sourced issues_per_cycle, memory_queue_instructions, l1_has_banks, l2_share, dram_share;
-    Sourced integer_multiply_slots, integer_multiplications_per_clock;
+    Sourced integer_multiply_slots, integer_multiplications_per_clock, shift_slots, comparison_slots;
     Sourced store_whole_sector_slots, store_partial_sector_slots, store_fragment_slots;
     // What sequences take beyond one instruction, where PTX has one.
     Sourced added_divide_i32_cycles, added_divide_i64_cycles, added_divide_f32_cycles,

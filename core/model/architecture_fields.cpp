@@ -45,6 +45,8 @@ constexpr ArchitectureField table[] = {
     {"dram_share", &A::dram_share, least_share, 1},
     {"integer_multiply_slots", &A::integer_multiply_slots, least_gap},
     {"integer_multiplications_per_clock", &A::integer_multiplications_per_clock, 1},
+    {"shift_slots", &A::shift_slots, least_gap},
+    {"comparison_slots", &A::comparison_slots, least_gap},
     {"store_whole_sector_slots", &A::store_whole_sector_slots},
     {"store_partial_sector_slots", &A::store_partial_sector_slots},
     {"store_fragment_slots", &A::store_fragment_slots},

@@ -16,6 +16,7 @@
 #include "core/base/kept_file.h"
 #include "core/base/process.h"
 #include "core/base/temporary_folder.h"
+#include "core/sass/assemble_older.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -55,6 +56,27 @@ std::string architecture_for(const std::string& ptx, unsigned compute_capability
     const Target target = target_of(ptx);
     if (!target.suffix.empty()) return fmt::format("sm_{}{}", target.number, target.suffix);
     return fmt::format("sm_{}", std::max(compute_capability, target.number));
+}
+
+// What makes and reads code for a device.
+struct Tools {
+    std::string ptxas, nvdisasm, architecture;
+};
+
+std::expected<Tools, Error> tools_for(const std::string& ptx, unsigned compute_capability) {
+    const bool is_older = has_older_code(compute_capability);
+    const auto ptxas = is_older ? find_older_ptxas() : find_ptxas();
+    const auto nvdisasm = is_older ? find_older_nvdisasm() : find_nvdisasm();
+    const auto lacks = [&](std::string_view tool, std::string_view release) {
+        return std::unexpected(
+            Error{.message = fmt::format("no {}{} is installed", tool, is_older ? release : "")});
+    };
+    if (!ptxas) return lacks("ptxas", " of CUDA 11.8");
+    if (!nvdisasm) return lacks("nvdisasm", " of CUDA 12");
+    return Tools{.ptxas = *ptxas,
+                 .nvdisasm = *nvdisasm,
+                 .architecture = is_older ? fmt::format("sm_{}", compute_capability)
+                                          : architecture_for(ptx, compute_capability)};
 }
 
 // Another release of a tool is another tool.
@@ -126,11 +148,10 @@ std::expected<Cubin, Error> assemble_cubin(const std::string& ptx, const std::st
 
 std::expected<Assembly, Error> assemble(const std::string& ptx, const std::string& kernel,
                                         unsigned compute_capability, const std::string& cache_folder) {
-    const auto ptxas = find_ptxas(), nvdisasm = find_nvdisasm();
-    if (!ptxas) return std::unexpected(Error{.message = "no ptxas is installed"});
-    if (!nvdisasm) return std::unexpected(Error{.message = "no nvdisasm is installed"});
-    const std::string of = fmt::format("{}\n{}\n{}\n{}\n{}", identity(*ptxas), identity(*nvdisasm),
-                                       architecture_for(ptx, compute_capability), kernel, ptx);
+    const auto tools = tools_for(ptx, compute_capability);
+    if (!tools) return std::unexpected(tools.error());
+    const std::string of = fmt::format("{}\n{}\n{}\n{}\n{}", identity(tools->ptxas),
+                                       identity(tools->nvdisasm), tools->architecture, kernel, ptx);
     const XXH128_hash_t hash = XXH3_128bits(of.data(), of.size());
     const std::string key = fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
     const std::string path = cache_folder + "/" + key + ".sass";
@@ -142,9 +163,10 @@ std::expected<Assembly, Error> assemble(const std::string& ptx, const std::strin
             if (read) return read;
         }
     }
-    const auto cubin = assemble_cubin(ptx, kernel, compute_capability);
+    const auto cubin = has_older_code(compute_capability) ? assemble_older(ptx, kernel, compute_capability)
+                                                          : assemble_cubin(ptx, kernel, compute_capability);
     if (!cubin) return std::unexpected(cubin.error());
-    const auto text = disassemble(*nvdisasm, *cubin);
+    const auto text = disassemble(tools->nvdisasm, *cubin);
     if (!text) return std::unexpected(text.error());
     const std::string kept = kept_text(cubin->architecture, cubin->resources, *text);
     auto read = read_kept(kept, kernel);

@@ -29,8 +29,9 @@ struct Assembly {
     Function function;
 };
 
-// The same, disassembled. Remembered by content in `cache_folder` (empty: nowhere). The error where there is
-// no ptxas, no nvdisasm, or one of them refuses: it says which.
+// The same, disassembled. For Maxwell, Pascal and Volta, the device's own code, by older tools (assemble_older.h).
+// Remembered by content in `cache_folder` (empty: nowhere). The error where there is no ptxas, no nvdisasm, or one of
+// them refuses: it says which.
 [[nodiscard]] std::expected<Assembly, Error> assemble(const std::string& ptx, const std::string& kernel,
                                                       unsigned compute_capability,
                                                       const std::string& cache_folder);

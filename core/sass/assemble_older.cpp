@@ -43,11 +43,16 @@ std::optional<std::string> find_older_ptxas() {
     return base::find_own_program("ptxas-11.8");
 }
 
+std::optional<std::string> find_older_nvdisasm() {
+    if (auto found = base::find_program("nvdisasm-12")) return found;
+    return base::find_own_program("nvdisasm-12");
+}
+
 std::expected<Cubin, Error> assemble_older(const std::string& ptx, const std::string& kernel,
                                            unsigned compute_capability) {
     const auto ptxas = find_older_ptxas();
     if (!ptxas) return std::unexpected(Error{.message = "no ptxas of CUDA 11.8 is installed"});
-    std::vector<std::string> options;
+    std::vector<std::string> options{"-lineinfo"};
     if (compute_capability < oldest_architecture)
         options.push_back(fmt::format("-maxrregcount={}", registers_before_it));
     const std::string architecture = fmt::format("sm_{}", std::max(compute_capability, oldest_architecture));

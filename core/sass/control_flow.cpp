@@ -13,14 +13,19 @@ bool never_falls_through(const Instruction& i) {
     const std::string_view base = i.base();
     // "BRA P1, `(.L)" and "BRA.DIV UR4, `(.L)" go on if their own condition does not hold.
     if (base == "BRA") return i.operands.size() == 1;
+    if (i.pops_target()) return i.operands.empty();
     return base == "EXIT" || base == "RET" || base == "BRX" || base == "BRXU" || base == "JMX" ||
-           base == "JMP" || base == "KILL";
+           base == "JMP" || base == "KILL" || base == "KIL";
+}
+
+bool branches(const Instruction& i) {
+    return i.base() == "BRA" || i.base() == "JMP" || i.pops_target();
 }
 
 bool ends_block(const Instruction& i) {
     const std::string_view base = i.base();
-    return base == "BRA" || base == "JMP" || base == "BRX" || base == "BRXU" || base == "JMX" ||
-           base == "EXIT" || base == "RET" || base == "KILL";
+    return branches(i) || base == "BRX" || base == "BRXU" || base == "JMX" || base == "EXIT" ||
+           base == "RET" || base == "KILL" || base == "KIL";
 }
 
 class Builder {
@@ -56,7 +61,7 @@ class Builder {
     }
 
     [[nodiscard]] std::uint32_t index_of(std::uint32_t address) const {
-        return std::min(address / instruction_bytes, static_cast<std::uint32_t>(code_.size()));
+        return std::min(function_.index_at(address), static_cast<std::uint32_t>(code_.size()));
     }
 
     void join(BlockIndex from, BlockIndex to) {
@@ -71,8 +76,7 @@ class Builder {
             const std::uint32_t last = flow_.blocks[b].last;
             const Instruction& end = code_[last - 1];
             const std::string_view base = end.base();
-            if ((base == "BRA" || base == "JMP") && end.target != Instruction::no_target &&
-                index_of(end.target) < code_.size())
+            if (branches(end) && end.target != Instruction::no_target && index_of(end.target) < code_.size())
                 join(b, block_of_[index_of(end.target)]);
             if (base == "BRX" || base == "BRXU" || base == "JMX") flow_.complete = false;
             if (!never_falls_through(end) && last < code_.size()) join(b, block_of_[last]);
@@ -86,11 +90,16 @@ class Builder {
         flow_.reachable = ptx::reached_from(flow_.blocks.size(), {0}, [&](BlockIndex b, const auto& go) {
             for (const BlockIndex next : flow_.blocks[b].successors) go(next);
             for (std::uint32_t i = flow_.blocks[b].first; i < flow_.blocks[b].last; ++i)
-                if (code_[i].base() == "CALL" && code_[i].target != Instruction::no_target &&
+                if (code_[i].is_call() && code_[i].target != Instruction::no_target &&
                     is_in_code(code_[i].target))
                     go(block_of_[index_of(code_[i].target)]);
         });
         flow_.reachable[0] = true;
+        for (BlockIndex b = 0; b < flow_.blocks.size(); ++b) {
+            const Instruction& end = code_[flow_.blocks[b].last - 1];
+            if (flow_.reachable[b] && end.pops_target() && end.target == Instruction::no_target)
+                flow_.complete = false;
+        }
     }
 
     // From a root that leads to the entry and to every subroutine that is called.

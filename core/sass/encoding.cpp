@@ -5,6 +5,7 @@ namespace trimtab::sass {
 namespace {
 
 enum Field : std::uint8_t { stall, no_switch, write_barrier, read_barrier, wait_mask, reuse };
+constexpr unsigned control_bits = 21;
 
 }  // namespace
 
@@ -35,6 +36,17 @@ ControlFields control_fields(const Encoding& encoding) {
             .read_barrier = at(read_barrier),
             .wait_mask = at(wait_mask),
             .reuse_mask = at(reuse)};
+}
+
+// The same fields in the same order.
+ControlFields control_fields(std::uint64_t control_word, std::uint32_t n) {
+    constexpr std::uint64_t mask = (std::uint64_t{1} << control_bits) - 1;
+    const unsigned first = control_field_table()[stall].first - 64;
+    ControlFields fields =
+        control_fields({.low = 0, .high = (control_word >> (control_bits * n) & mask) << first});
+    // A stall count of none where no switch is asked for (Gray, "Control Codes").
+    fields.issues_with_next = fields.stall_cycles == 0 && !fields.may_switch;
+    return fields;
 }
 
 }  // namespace trimtab::sass

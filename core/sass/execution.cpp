@@ -3,14 +3,16 @@
 
 #include <algorithm>
 
+#include "core/sass/counter_waits.h"
+
 namespace trimtab::sass {
 namespace {
 
 // Loads under way at a point of the code, in order of issue.
 struct InFlight {
-    std::array<std::uint64_t, barrier_count> issued{};  // by barrier: when its youngest load was; 0: none
-    std::uint64_t copied = 0;                           // the youngest copy to shared memory
-    std::uint64_t waited = 0;                           // when the warp last waited for memory
+    std::array<std::vector<std::uint64_t>, barrier_count> issued{};  // by barrier: when its loads were
+    std::uint64_t copied = 0;                                        // the youngest copy to shared memory
+    std::uint64_t waited = 0;                                        // when the warp last waited for memory
     std::uint64_t now = 0;
 };
 
@@ -25,22 +27,28 @@ bool waits_for_copies(const Instruction& i) {
 // Waits for memory in one pass of the block.
 double pass(const Function& function, const Block& block, InFlight& state) {
     double waits = 0;
-    const auto wait_for = [&](std::uint64_t& issued) {
-        if (issued > state.waited) {
-            ++waits;
-            state.waited = state.now;
-        }
-        issued = 0;
+    const auto wait_for = [&](std::uint64_t issued) {
+        if (issued <= state.waited) return;
+        ++waits;
+        state.waited = state.now;
     };
     for (std::uint32_t at = block.first; at < block.last; ++at) {
         const Instruction& i = function.instructions[at];
         ++state.now;
-        for (std::uint8_t b = 0; b < barrier_count; ++b)
-            if (i.control.waits_for(b)) wait_for(state.issued[b]);
-        if (waits_for_copies(i)) wait_for(state.copied);
+        for (const CounterWait& wait : counter_waits(i)) {
+            auto& issued = state.issued[wait.counter];
+            if (issued.size() <= wait.left) continue;
+            const auto last = issued.end() - wait.left;
+            wait_for(*(last - 1));
+            issued.erase(issued.begin(), last);
+        }
+        if (waits_for_copies(i)) {
+            wait_for(state.copied);
+            state.copied = 0;
+        }
         if (i.access() == Access::copy) state.copied = state.now;
         if (is_global_load(i) && i.control.write_barrier < barrier_count)
-            state.issued[i.control.write_barrier] = state.now;
+            state.issued[i.control.write_barrier].push_back(state.now);
     }
     return waits;
 }
@@ -83,7 +91,7 @@ Execution execution(const Function& function, const ControlFlow& flow, std::span
             if (i.base() == "NOP") continue;
             out.instructions += times;
             out.by_pipe[static_cast<std::size_t>(i.pipe())] += times;
-            out.issue_cycles += times * std::max<double>(1, i.control.stall_cycles);
+            out.issue_cycles += times * i.control.issue_cycles();
             if (i.base() == "BAR") out.block_barriers += times;
             const Access access = i.access();
             const bool loads = access == Access::load || access == Access::load_pack;

@@ -62,6 +62,13 @@ struct Instruction {
         return access() == Access::load || access() == Access::load_pack ||
                (access() == Access::atomic && !writes.empty());
     }
+    [[nodiscard]] bool is_call() const { return base() == "CALL" || base() == "CAL" || base() == "JCAL"; }
+    // Maxwell and Pascal: a warp has a stack of addresses, to which these push theirs ...
+    [[nodiscard]] bool pushes_target() const {
+        return base() == "SSY" || base() == "PBK" || base() == "PCNT";
+    }
+    // ... and which these go to.
+    [[nodiscard]] bool pops_target() const { return base() == "SYNC" || base() == "BRK" || base() == "CONT"; }
     // Global memory, or what may be.
     [[nodiscard]] bool is_global() const { return space() == Space::global || space() == Space::generic; }
     // "@!P0 LDG.E R0, [R2.64]".

@@ -14,13 +14,13 @@ namespace {
 constexpr double little = 1e-9;
 
 bool leaves(const Instruction& i) {
-    return i.base() == "EXIT" || i.base() == "RET" || i.base() == "KILL";
+    return i.base() == "EXIT" || i.base() == "RET" || i.base() == "KILL" || i.base() == "KIL";
 }
 
 // Where the ways of a warp's lanes part and meet: ptxas puts it, and names any line near.
 bool joins_ways(const Instruction& i) {
     return i.base() == "BSSY" || i.base() == "BSYNC" || i.base() == "BMOV" || i.base() == "BREAK" ||
-           i.base() == "WARPSYNC";
+           i.base() == "WARPSYNC" || i.pushes_target() || i.pops_target();
 }
 
 // What SASS makes of an anchor; moves, address arithmetic and conversions with its line do not count.
@@ -350,14 +350,14 @@ class Matcher {
         std::vector<BlockIndex> subroutines;
         for (const std::uint32_t address : function_.subroutines)
             for (BlockIndex b = 0; b < flow_.blocks.size(); ++b)
-                if (flow_.blocks[b].first == address / instruction_bytes) subroutines.push_back(b);
+                if (flow_.blocks[b].first == function_.index_at(address)) subroutines.push_back(b);
         std::vector<double> blocks = executions_;
         std::vector<bool> known = known_;
         for (const BlockIndex b : subroutines) known[b] = true;
         FlowCounts solved = conserve_flow(successors, leaks, warps_, blocks, known, entries_);
         if (!subroutines.empty()) {
             for (const BlockIndex b : subroutines)
-                blocks[b] = calls_of(flow_.blocks[b].first * instruction_bytes, solved.blocks);
+                blocks[b] = calls_of(function_.address_of(flow_.blocks[b].first), solved.blocks);
             solved = conserve_flow(successors, leaks, warps_, std::move(blocks), std::move(known), entries_);
         }
         edges_ = std::move(solved.edges);
@@ -373,7 +373,7 @@ class Matcher {
         double calls = 0;
         for (BlockIndex b = 0; b < flow_.blocks.size(); ++b)
             for (std::uint32_t i = flow_.blocks[b].first; i < flow_.blocks[b].last; ++i)
-                if (code_[i].base() == "CALL" && code_[i].target == address) calls += blocks[b];
+                if (code_[i].is_call() && code_[i].target == address) calls += blocks[b];
         return calls;
     }
 

@@ -68,7 +68,7 @@ std::uint32_t bytes_of(std::string_view modifier) {
     if (modifier == "U8" || modifier == "S8") return 1;
     if (modifier == "U16" || modifier == "S16") return 2;
     if (modifier == "32") return 4;
-    if (modifier == "64") return 8;
+    if (modifier == "64" || modifier == "U64" || modifier == "S64") return 8;
     if (modifier == "128") return 16;
     if (modifier == "256") return 32;
     return 0;
@@ -77,7 +77,7 @@ std::uint32_t bytes_of(std::string_view modifier) {
 std::uint32_t access_bytes(const Instruction& i) {
     if (i.access() == Access::none || i.space() == Space::none) return 0;
     if (i.access() == Access::load_pack) return 4 * (i.has_modifier("4") ? 4 : i.has_modifier("2") ? 2 : 1);
-    for (const char* width : {"U8", "S8", "U16", "S16", "64", "128", "256"})
+    for (const char* width : {"U8", "S8", "U16", "S16", "64", "U64", "S64", "128", "256"})
         if (i.has_modifier(width)) return bytes_of(width);
     if (i.has_modifier("F64")) return 8;
     if (i.has_modifier("F16x2") || i.has_modifier("BF16x2")) return 4;

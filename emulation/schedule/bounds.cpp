@@ -47,7 +47,7 @@ class Chain {
     double of(const std::vector<double>& caps, std::vector<double>& iterations) {
         iterations.assign(code_.loops.size(), 0);
         there_.assign(code_.register_count, 0);
-        at_ = ended_ = 0;
+        at_ = ended_ = loads_end_ = 0;
         const Step* before = nullptr;
         for (const Step& step : warp_.steps) {
             bool is_kept = true, is_new = false;
@@ -78,7 +78,7 @@ class Chain {
                 if (i.kind == Kind::wait_for_all) ready = std::max(ready, ended_);
                 const bool touches = !i.has_request || warp_.requests[request].lanes > 0;
                 if (i.has_request) ++request;
-                end = ready + (touches ? latency(i) : 1);
+                end = code_.end_in_order(i, ready + (touches ? latency(i) : 1), loads_end_);
                 // The next may join it where a scheduler issues several in a cycle.
                 const double slot =
                     machine_.issues_per_cycle > 1 ? 0 : machine_.of(Resource::issue).gap_cycles;
@@ -87,8 +87,10 @@ class Chain {
                 ended_ = std::max({ended_, end, ready + 1});
             }
             for (unsigned r = 0; r < i.writes; ++r) {
-                double& of = there_[registers[i.reads + r]];
-                of = code_.waits_by_counters ? std::max(of, end) : end;
+                if (code_.waits_by_counters)
+                    code_.set_counter(there_, registers[i.reads + r], end);
+                else
+                    there_[registers[i.reads + r]] = end;
             }
         }
     }
@@ -123,7 +125,7 @@ class Chain {
     const Machine& machine_;
     const WarpTrace& warp_;
     std::vector<double> there_;  // when each register is
-    double at_ = 0, ended_ = 0;
+    double at_ = 0, ended_ = 0, loads_end_ = 0;
 };
 
 }  // namespace

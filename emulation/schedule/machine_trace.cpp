@@ -90,7 +90,11 @@ class MachineTracer {
     void build_code() {
         Code& code = out_.code;
         code.waits_by_counters = true;
-        code.register_count = sass::barrier_count;
+        // Maxwell, Pascal: ptxas gives only the last of several loads a counter, and lets DEPBAR count them.
+        code.loads_end_in_order = function_.layout == sass::Layout::grouped;
+        const CodeCounters counters = counters_of(function_);
+        code.registers_of_counter = counters.registers;
+        code.register_count = sass::barrier_count * counters.registers;
         code.regions = ptx_.code.regions;
         if (code.regions.empty()) code.regions.emplace_back();
         std::uint32_t region = 0;
@@ -104,7 +108,7 @@ class MachineTracer {
                 const Instruction* of_ptx = source < of_ptx_.size() ? of_ptx_[source] : nullptr;
                 if (of_ptx != nullptr) region = of_ptx->region;
                 const auto first_register = static_cast<std::uint32_t>(code.registers.size());
-                Instruction made = sass_cost_of(own, of_ptx, device_, code.registers);
+                Instruction made = sass_cost_of(own, of_ptx, device_, counters, code.registers);
                 made.first_register = first_register;
                 made.region = region;
                 made.source = source;

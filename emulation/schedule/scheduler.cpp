@@ -223,7 +223,7 @@ class Emulation {
                 // Blocks that do as another did touch other memory than it.
                 w.salt = (block.number / traces) << 40;
                 w.index = i;
-                w.least_cycles = w.ended_cycles = at;
+                w.least_cycles = w.ended_cycles = w.loads_end_cycles = at;
                 w.loops.fill(no_loop);
                 w.iteration.fill(0);
                 w.registers.assign(code_.register_count, at);
@@ -298,7 +298,7 @@ class Emulation {
         if (!has_slot) scheduler.end_cycle();
         ++out_.warp_instructions;
         const Execution::Done done = execution_.execute(w, at, number);
-        const double end = done.end_cycles;
+        const double end = code_.end_in_order(instruction, done.end_cycles, w.loads_end_cycles);
         if (!scheduler.entered.empty() && enters_memory(instruction)) {
             scheduler.entered[scheduler.oldest] = done.memory_cycles;
             scheduler.oldest = (scheduler.oldest + 1) % scheduler.entered.size();
@@ -314,8 +314,10 @@ class Emulation {
         const std::uint32_t* written =
             code_.registers.data() + instruction.first_register + instruction.reads;
         for (unsigned i = 0; i < instruction.writes; ++i) {
-            double& there = w.registers[written[i]];
-            there = code_.waits_by_counters ? std::max(there, end) : end;
+            if (code_.waits_by_counters)
+                code_.set_counter(w.registers, written[i], end);
+            else
+                w.registers[written[i]] = end;
         }
         if (work_.timeline != nullptr && work_.timeline->size() < work_.timeline->capacity())
             work_.timeline->push_back(

@@ -4,6 +4,7 @@
 // comes from, so machine code can feed the same scheduler.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -77,8 +78,28 @@ struct Code {
     std::vector<std::uint32_t> registers;
     std::uint32_t register_count = 0;  // of a warp's scoreboard
     // Machine code: the scoreboard's registers are counters, free when all that set them has ended; what has a
-    // fixed latency says in its stall cycles when the next may issue, counted from its start in its pipe.
+    // fixed latency says in its stall cycles when the next may issue, counted from its start in its pipe. With none,
+    // the next may issue in the same cycle.
     bool waits_by_counters = false;
+    // A warp's loads end in the order in which they were issued: of several, only the last needs a counter.
+    bool loads_end_in_order = false;
+    // Registers of each counter: when all that set it has ended, all but the youngest, all but the two youngest ... Those
+    // that set it name the first.
+    std::uint32_t registers_of_counter = 1;
+
+    // When an instruction ends that would be done at `end`; `last` is when the warp's last load did.
+    [[nodiscard]] double end_in_order(const Instruction& i, double end, double& last) const {
+        const bool is_load = i.kind == Kind::load || i.kind == Kind::local || i.kind == Kind::atomic;
+        if (!loads_end_in_order || !is_load || i.ends_when_issued) return end;
+        last = std::max(last, end);
+        return last;
+    }
+    // What has set that counter ends then; it ends no sooner than those before it.
+    void set_counter(std::vector<double>& registers, std::uint32_t first, double end) const {
+        for (std::uint32_t r = first + registers_of_counter - 1; r > first; --r)
+            registers[r] = registers[r - 1];
+        registers[first] = std::max(registers[first], end);
+    }
     std::vector<Stretch> stretches;
     std::vector<Loop> loops;
     std::vector<Region> regions;

@@ -26,6 +26,7 @@ struct WarpState {
     double ready_cycles = never;  // when its next instruction may issue; never: it waits at a barrier
     double least_cycles = 0;      // instructions issue in their order
     double ended_cycles = 0;      // of all that it has issued
+    double loads_end_cycles = 0;  // of its loads, where they end in order
     std::array<std::uint16_t, loop_depth> loops{}, iteration{};  // of the last step
     // Of the step's loops that the trace cuts short: the innermost, and the innermost whose iterations have come to
     // stand for those left out.

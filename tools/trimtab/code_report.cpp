@@ -39,8 +39,8 @@ LoopExtent extent_of(const sass::Function& function, const sass::ControlFlow& fl
     LoopExtent out{.first = 0xffffffffu};
     for (const sass::BlockIndex b : loop.blocks) {
         const sass::Block& block = flow.blocks[b];
-        out.first = std::min(out.first, block.first * sass::instruction_bytes);
-        out.last = std::max(out.last, block.last * sass::instruction_bytes);
+        out.first = std::min(out.first, function.address_of(block.first));
+        out.last = std::max(out.last, function.address_of(block.last));
         out.instructions += block.last - block.first;
         for (std::uint32_t i = block.first; i < block.last; ++i)
             out.global_loads +=
@@ -186,7 +186,7 @@ Json code_json(const sass::CountedCode& code, const ptx::Module& module) {
     Json blocks = Json::array();
     for (sass::BlockIndex b = 0; b < code.flow.blocks.size(); ++b) {
         const sass::Block& block = code.flow.blocks[b];
-        blocks.push_back({{"first", block.first * sass::instruction_bytes},
+        blocks.push_back({{"first", code.assembly.function.address_of(block.first)},
                           {"instructions", block.last - block.first},
                           {"executions", code.match.executions[b]},
                           {"by", name(code.match.by[b])}});

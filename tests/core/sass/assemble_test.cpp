@@ -80,6 +80,32 @@ TEST(SassAssemble, OlderDevicesHaveRegistersOfTheirOwn) {
     EXPECT_FALSE(assemble_older(ptx, "another", 50));
 }
 
+TEST(SassAssemble, CodeOfMaxwellPascalAndVolta) {
+    const std::string gather = data_text("gather.ptx"), instructions = data_text("instructions.ptx");
+    for (const unsigned capability : {52u, 61u, 70u}) {
+        const auto made = assemble(gather, "gather", capability, "");
+        if (!find_older_ptxas() || !find_older_nvdisasm()) {
+            ASSERT_FALSE(made);
+            EXPECT_THAT(made.error().message, testing::HasSubstr("of CUDA 1"));
+            continue;
+        }
+        ASSERT_TRUE(made) << made.error().text();
+        EXPECT_EQ(made->architecture, "sm_" + std::to_string(capability));
+        EXPECT_EQ(made->function.layout, capability < 70 ? Layout::grouped : Layout::whole);
+        EXPECT_EQ(global_loads(made->function), 21u);  // 4, 2 and 1 iterations of three
+        for (const Instruction& i : made->function.instructions)
+            if (i.base() == "LDG") EXPECT_THAT(i.line, testing::AnyOf(20u, 22u, 26u)) << i.text();
+        // All kinds of instructions: the table knows what ptxas makes of each, and where each branch goes.
+        for (const char* kernel : {"integers", "reals", "memory"}) {
+            const auto mixed = assemble(instructions, kernel, capability, "");
+            ASSERT_TRUE(mixed) << mixed.error().text();
+            for (const Instruction& i : mixed->function.instructions)
+                EXPECT_NE(i.info, nullptr) << capability << ": " << i.text();
+            EXPECT_TRUE(control_flow(mixed->function).complete) << kernel;
+        }
+    }
+}
+
 TEST(SassAssemble, WithoutToolsItSaysSo) {
     if (find_ptxas() && find_nvdisasm()) GTEST_SKIP() << "both are installed here";
     const auto made = assemble(data_text("gather.ptx"), "gather", 86, "");

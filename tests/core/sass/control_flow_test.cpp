@@ -66,6 +66,40 @@ TEST(SassControlFlow, ConditionsOfTheirOwnFallThrough) {
     EXPECT_TRUE(flow.reachable[2]);
 }
 
+// By hand: blocks begin at 0x8, 0x48, 0x78, 0x90 (the loop), 0x348, 0x368, 0x4b0, 0x4c8, 0x558, and 0x598, 0x5a8 (padding).
+TEST(SassControlFlow, BlocksAndLoopOfGatherInGroups) {
+    const Disassembly read = gather(61);
+    const Function& function = read.functions.at(0);
+    const ControlFlow flow = control_flow(function);
+    std::vector<std::uint32_t> begins;
+    for (const Block& block : flow.blocks) begins.push_back(function.address_of(block.first));
+    EXPECT_EQ(begins, (std::vector<std::uint32_t>{0x8, 0x48, 0x78, 0x90, 0x348, 0x368, 0x4b0, 0x4c8, 0x558,
+                                                  0x598, 0x5a8}));
+    ASSERT_EQ(flow.loops.size(), 1u);
+    EXPECT_EQ(flow.loops[0].blocks, std::vector<BlockIndex>{3});
+    EXPECT_EQ(flow.blocks[8].predecessors, (std::vector<BlockIndex>{0, 6, 7}));
+    EXPECT_TRUE(flow.complete);
+}
+
+// Maxwell's way to join and to leave a loop: an address is pushed, and what pops it goes there.
+TEST(SassControlFlow, PoppedAddressesAreTargets) {
+    const ControlFlow flow = control_flow(of({{"PBK `(out)", 0x60},
+                                              {"SSY `(join)", 0x40},  // the loop
+                                              {"@P0 SYNC", 0x40},
+                                              {"SYNC", 0x40},
+                                              {"@P1 BRK", 0x60},  // join
+                                              {"BRA `(loop)", 0x10},
+                                              {"EXIT", none}}));  // out
+    ASSERT_EQ(flow.blocks.size(), 6u);
+    EXPECT_EQ(flow.blocks[1].successors, (std::vector<BlockIndex>{3, 2}));
+    EXPECT_EQ(flow.blocks[2].successors, std::vector<BlockIndex>{3});
+    EXPECT_EQ(flow.blocks[3].successors, (std::vector<BlockIndex>{5, 4}));
+    ASSERT_EQ(flow.loops.size(), 1u);
+    EXPECT_EQ(flow.loops[0].blocks, (std::vector<BlockIndex>{1, 2, 3, 4}));
+    EXPECT_TRUE(flow.complete);
+    EXPECT_FALSE(control_flow(of({{"SYNC", none}, {"EXIT", none}})).complete);
+}
+
 TEST(SassControlFlow, BranchesThroughRegistersAreNotFollowed) {
     EXPECT_FALSE(control_flow(of({{"BRX R4 -0x50", none}, {"EXIT", none}})).complete);
     EXPECT_TRUE(control_flow(Function{}).blocks.empty());

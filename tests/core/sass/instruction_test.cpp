@@ -85,6 +85,25 @@ TEST(SassInstruction, RegistersAndPipes) {
         {"BAR.SYNC.DEFER_BLOCKING 0x0", "", "", other},
         {"RET.REL.NODEC R32 `(_Z7computeIdEvPKT_PS0_ii)", "", "R32+2", branch},
         {"@!P0 BRA `(.L_x_0)", "", "P0", branch},
+        // Maxwell and Pascal.
+        {"XMAD.PSL.CBCC R6, R6.H1, R4.H1, R3", "R6", "R3 R4 R6", multiply_add},
+        {"XMAD.MRG R4, R6, c[0x0] [0x8].H1, RZ", "R4", "R6", multiply_add},
+        {"IADD R12.CC, R9, c[0x0][0x150]", "R12", "R9"},
+        {"IADD.X R5, R15, c[0x0][0x154]", "R5", "R15"},
+        {"IADD32I R5, R2, 0x1", "R5", "R2"},
+        {"ISCADD R2.CC, R6, c[0x0][0x148], 0x2", "R2", "R6"},
+        {"BFE.U32 R0, R1, 0x1008", "R0", "R1"},
+        {"BFI R0, R1, 0x510, R2", "R0", "R1 R2"},
+        {"LOP.AND.NZ P0, RZ, R2, R3", "P0", "R2 R3"},
+        {"LOP32I.AND R7, R0, 0x3", "R7", "R0"},
+        {"ICMP.GT R2, R3, R4, R5", "R2", "R3 R4 R5"},
+        {"PSETP.AND.AND P0, PT, !P1, PT, PT", "P0", "P1"},
+        {"FMUL32I R0, R1, 0.5", "R0", "R1", fp32},
+        {"RRO.SINCOS R0, R1", "R0", "R1", special_function},
+        {"DMNMX R0, R2, R4, !PT", "R0+2", "R2+2 R4+2", fp64},
+        {"LDG.E.CI.64 R4, [R2]", "R4+2", "R2+2", load_store, 8},
+        {"RED.E.ADD.U64 [R2], R4", "", "R2+2 R4+2", load_store, 8},
+        {"@P0 BRK", "", "P0", branch},
     };
     for (const Case& one : cases) {
         const auto read = read_instruction(one.text);

@@ -88,7 +88,7 @@ TEST(SassMatch, IterationsWhoseAnchorsAllStandBehindABranch) {
     const ControlFlow flow = control_flow(code.functions.at(0));
     const auto block_at = [&](std::uint32_t address) {
         for (BlockIndex b = 0; b < flow.blocks.size(); ++b)
-            if (flow.blocks[b].first == address / instruction_bytes) return b;
+            if (flow.blocks[b].first == code.functions.at(0).index_at(address)) return b;
         ADD_FAILURE() << "no block begins at " << address;
         return BlockIndex{0};
     };

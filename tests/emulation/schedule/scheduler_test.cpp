@@ -297,6 +297,67 @@ TEST(Scheduler, AChangeIsOfOneRegion) {
     EXPECT_DOUBLE_EQ(cycles(), 200);
 }
 
+// Code that says when the next may issue: with no cycles between, both issue in one, if the scheduler can.
+TEST(Scheduler, PairsAreThoseThatTheCodeStates) {
+    for (const unsigned issues : {1u, 2u}) {
+        Machine machine = simple_machine();
+        machine.issues_per_cycle = issues;
+        MadeUpTrace made;
+        made.add(Resource::fp32, {}).stall_cycles = 0;
+        made.add(Resource::load_store, {}).stall_cycles = 1;
+        made.add(Resource::fp32, {}).stall_cycles = 6;
+        made.add(Resource::load_store, {}).stall_cycles = 1;
+        made.trace().code.waits_by_counters = true;
+        std::vector<double> issued;
+        for (const TimelineEntry& e : timeline_of(machine, {.trace = &made.once(1, 1)}))
+            issued.push_back(e.issue_cycles);
+        if (issues == 2)
+            EXPECT_THAT(issued, ElementsAre(0, 0, 1, 7));
+        else
+            EXPECT_THAT(issued, ElementsAre(0, 1, 2, 8));
+    }
+}
+
+// Three instructions take one counter, and end at 10, 101 and 13 by themselves. The counter's registers say when all have
+// ended, all but the youngest, and all but the two youngest: in the order of their issue.
+TEST(Scheduler, CountersLetTheYoungestGoOn) {
+    constexpr std::uint32_t counter = 0;
+    for (const auto& [left, ready] : {std::pair(0u, 101.0), std::pair(1u, 101.0), std::pair(2u, 10.0)}) {
+        Machine machine = simple_machine();
+        machine.of(Resource::fp32) = {.latency_cycles = 10, .gap_cycles = 1};
+        machine.of(Resource::fp64) = {.latency_cycles = 100, .gap_cycles = 1};
+        machine.of(Resource::integer) = {.latency_cycles = 11, .gap_cycles = 1};
+        MadeUpTrace made;
+        made.add(Resource::fp32, {counter});
+        made.add(Resource::fp64, {counter});
+        made.add(Resource::integer, {counter});
+        made.add(Resource::branch, {}, {counter + left});
+        Code& code = made.trace().code;
+        code.waits_by_counters = true;
+        code.register_count = code.registers_of_counter = 3;
+        EXPECT_DOUBLE_EQ(timeline_of(machine, {.trace = &made.once(1, 1)}).at(3).issue_cycles, ready);
+    }
+}
+
+// The second load touches nothing and would be done at 2, but the first ends at 100.
+TEST(Scheduler, LoadsEndInTheOrderOfTheirIssue) {
+    for (const bool in_order : {false, true}) {
+        Machine machine = simple_machine();
+        machine.of(Resource::l1) = {.latency_cycles = 100, .gap_cycles = 1};
+        MadeUpTrace made;
+        made.add(Resource::load_store, {}).kind = Kind::local;
+        Instruction& second = made.add(Resource::load_store, {0});
+        second.kind = Kind::local;
+        second.has_request = true;
+        made.add(Resource::branch, {}, {0});
+        Code& code = made.trace().code;
+        code.waits_by_counters = true;
+        code.loads_end_in_order = in_order;
+        const auto entries = timeline_of(machine, {.trace = &made.with_blocks(1, 1, {Step{}}, {Request{}})});
+        EXPECT_DOUBLE_EQ(entries.at(2).issue_cycles, in_order ? 100 : 2);
+    }
+}
+
 TEST(Scheduler, CapsLeaveOutIterationsAndCountTheRest) {
     MadeUpTrace made;
     const std::uint32_t outer = made.begin_stretch(1);
