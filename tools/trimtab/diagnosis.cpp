@@ -23,6 +23,7 @@
 #include "core/base/temporary_folder.h"
 #include "core/model/device.h"
 #include "core/sass/assemble.h"
+#include "core/sass/assemble_older.h"
 #include "pipeline/remote/redis_store.h"
 #include "runtime/stand_in/libraries.h"
 #include "tools/trimtab++/toolchain.h"
@@ -195,6 +196,9 @@ std::vector<Finding> diagnose_build() {
             diagnose_toolkit(),
             tool("ptxas", sass::find_ptxas(), "registers are estimated from PTX"),
             tool("nvdisasm", sass::find_nvdisasm(), "machine code is not read (--sass)"),
+            tool("ptxas 11.8", sass::find_older_ptxas(), "GPUs before Turing have the registers of sm_75"),
+            tool("nvdisasm 12", sass::find_older_nvdisasm(),
+                 "machine code of Maxwell, Pascal and Volta is not read (--sass)"),
             diagnose_opencl()};
 }
 
