@@ -161,7 +161,8 @@ void add_bodies(const std::map<std::string, std::string>& kernels, const std::st
         members["demangled"] = readable_body_name(llvm::demangle(of), *body);
         std::int64_t threads = 0;
         llvm::StringRef(body->value.data(), body->value.size()).getAsInteger(10, threads);
-        members["variant"] = llvm::json::Object{{"of", built_in_block_of(of)}, {"value", threads}};
+        members["variant"] = llvm::json::Object{
+            {"of", read_coarsened_body(name) ? threads_of(of) : built_in_block_of(of)}, {"value", threads}};
         (*sources.kernels())[name] = std::move(members);
     }
     sources.write(path);
@@ -175,7 +176,8 @@ void forget_variants(const KernelVariants& left, const std::string& path) {
     for (const auto& [kernel, variant] : left) names.insert(kernel->getName());
     std::vector<std::string> gone;
     for (auto& [name, kernel] : *kernels) {
-        if (names.contains(name.str()) || read_built_in_body(name.str())) continue;
+        if (names.contains(name.str()) || read_built_in_body(name.str()) || read_coarsened_body(name.str()))
+            continue;
         if (read_body_name(name.str()))
             gone.push_back(name.str());
         else if (llvm::json::Object* members = kernel.getAsObject(); members != nullptr)

@@ -22,7 +22,8 @@ void write_kernel_sources(const llvm::Module& module, const KernelVariants& vari
 // The kernels of that file that have neither an annotation nor another body.
 [[nodiscard]] std::set<std::string> kernels_as_written(const std::string& path);
 
-// Puts bodies into that file that have their block's size for a constant: by their names, the kernels that they are of.
+// Puts bodies into that file that the plugin made of kernels: by their names (trimtab/body_name.h), the kernels that they
+// are of.
 void add_bodies(const std::map<std::string, std::string>& kernels, const std::string& path);
 
 // Takes out of that file what has gone since: bodies, and what it says of kernels that had no other.

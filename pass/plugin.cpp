@@ -5,8 +5,8 @@
 //
 // It reaches the device and the host compile alike: the device module is described (TRIMTAB_KERNEL_SOURCES
 // names the file) and given its kernels' further bodies (TRIMTAB_MACRO_BODIES lists them,
-// TRIMTAB_BUILT_IN_BLOCKS asks for those of built-in blocks), the host module's launches
-// are routed through the runtime. It runs first in the pipeline,
+// TRIMTAB_BUILT_IN_BLOCKS asks for those of built-in blocks, TRIMTAB_COARSEN for those whose
+// threads do the work of so many), the host module's launches are routed through the runtime. It runs first in the pipeline,
 // at every optimisation level, so that names are still there and the shims are inlined.
 #include <cstdlib>
 #include <memory>
@@ -18,6 +18,7 @@
 #include "llvm/TargetParser/Triple.h"
 #include "pass/built_in_blocks.h"
 #include "pass/cluster_dimensions.h"
+#include "pass/coarsened_bodies.h"
 #include "pass/constant_tables.h"
 #include "pass/file_names.h"
 #include "pass/kernel_sources.h"
@@ -94,6 +95,20 @@ class AddBuiltInBodies : public llvm::PassInfoMixin<AddBuiltInBodies> {
     static bool isRequired() { return true; }
 };
 
+class AddCoarsenedBodies : public llvm::PassInfoMixin<AddCoarsenedBodies> {
+  public:
+    llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& analyses) {
+        const char *path = named_file("TRIMTAB_KERNEL_SOURCES"), *elements = secure_getenv("TRIMTAB_COARSEN");
+        if (path == nullptr || elements == nullptr || !module.getTargetTriple().isNVPTX())
+            return preserved(false);
+        auto& of_functions =
+            analyses.getResult<llvm::FunctionAnalysisManagerModuleProxy>(module).getManager();
+        return preserved(trimtab::pass::add_coarsened_bodies(module, of_functions,
+                                                             trimtab::pass::asked_elements(elements), path));
+    }
+    static bool isRequired() { return true; }
+};
+
 class DropEqualBodies : public llvm::PassInfoMixin<DropEqualBodies> {
   public:
     explicit DropEqualBodies(Variants variants) : variants_(std::move(variants)) {}
@@ -123,6 +138,10 @@ extern "C" LLVM_ATTRIBUTE_WEAK llvm::PassPluginLibraryInfo llvmGetPassPluginInfo
                     builder.registerOptimizerEarlyEPCallback(
                         [](llvm::ModulePassManager& passes, llvm::OptimizationLevel /*level*/,
                            llvm::ThinOrFullLTOPhase /*phase*/) { passes.addPass(AddBuiltInBodies()); });
+                if (secure_getenv("TRIMTAB_COARSEN") != nullptr)
+                    builder.registerOptimizerEarlyEPCallback(
+                        [](llvm::ModulePassManager& passes, llvm::OptimizationLevel /*level*/,
+                           llvm::ThinOrFullLTOPhase /*phase*/) { passes.addPass(AddCoarsenedBodies()); });
                 builder.registerOptimizerLastEPCallback(
                     [](llvm::ModulePassManager& passes, llvm::OptimizationLevel /*level*/,
                        llvm::ThinOrFullLTOPhase /*phase*/) { passes.addPass(MovePlaces()); });

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/analysis/launches/coarsened.h"
 #include "profiler/active_indices.h"
 #include "profiler/arguments.h"
 #include "profiler/plan.h"
@@ -131,7 +132,10 @@ void Planner::set_thread_factor() {
         return threads_at(level).value_or(std::numeric_limits<double>::infinity());
     };
     thread_factor_ = 1;
-    while (thread_factor_ < of_one_dimension && threads(least_level) < wanted) thread_factor_ *= 2;
+    // One thread may do the work of several.
+    const auto made = analysis::coarsening(description_);
+    const double most = of_one_dimension * (made ? made->elements : 1);
+    while (thread_factor_ < most && threads(least_level) < wanted) thread_factor_ *= 2;
     const auto grows = [&] {
         return threads(most_level) >
                std::pow(double(options_.most) / bound_options().least, faster) * threads(least_level);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/analysis/launches/built_in_blocks.h"
+#include "core/analysis/launches/coarsened.h"
 #include "core/analysis/launches/variants.h"
 #include "core/base/json_value.h"
 #include "trimtab/section.h"
@@ -143,10 +144,11 @@ void Bundles::complain_of_strays(const Entry& entry) {
 std::vector<std::shared_ptr<const BundledKernel>> Bundles::bodies_of(const BundledKernel& kernel,
                                                                      const Kernels& kernels) {
     std::vector<std::shared_ptr<const BundledKernel>> bodies;
-    if (!kernel.description.variant || kernel.driver == nullptr) return bodies;
+    if (kernel.driver == nullptr) return bodies;
     for (const auto& [name, other] : kernels)
         if (other.get() != &kernel && other->driver != nullptr &&
-            analysis::variant_mismatch(kernel.description, other->description).empty())
+            (analysis::variant_mismatch(kernel.description, other->description).empty() ||
+             analysis::is_coarsened_from(other->description, kernel.description)))
             bodies.push_back(other);
     std::ranges::sort(bodies, {}, [](const auto& body) { return body->description.variant->value; });
     return bodies;

@@ -34,7 +34,8 @@ class Bundles {
         std::shared_ptr<const BundledKernel> kernel;  // null: `reason` says why
         const trimtab_bundle* bundle = nullptr;       // null where none has this hash
         std::string reason;
-        // The other bodies that a launch of it may become (core/analysis/launches/variants.h), in the order of their values.
+        // The other bodies that a launch of it may become (core/analysis/launches/variants.h and coarsened.h), in the order
+        // of their values.
         std::vector<std::shared_ptr<const BundledKernel>> bodies = {};
         // The body whose launches those of the kernel are where they have its built-in block
         // (core/analysis/launches/built_in_blocks.h); null: there is none, or the kernel needs none.

@@ -14,6 +14,7 @@
 #include "core/analysis/annotations/annotations.h"
 #include "core/analysis/data_parameters.h"
 #include "core/analysis/launches/built_in_blocks.h"
+#include "core/analysis/launches/coarsened.h"
 #include "core/analysis/launches/demangle.h"
 #include "core/analysis/launches/parameters.h"
 #include "core/analysis/pointees.h"
@@ -381,6 +382,7 @@ std::expected<std::vector<KernelDescription>, Error> describe(std::span<const Im
     std::erase_if(descriptions, [](const KernelDescription& description) {
         return description.verdict == Verdict::fixed && built_in_block(description);
     });
+    complete_coarsened(descriptions);
     for (KernelDescription& description : descriptions) {
         state_warps(description);
         const auto at = sources.find(description.name);

@@ -77,9 +77,47 @@ struct BuiltInBody {
     return std::string("the built-in block of ").append(kernel);
 }
 
+// A body in which each thread does the work of several of the kernel's (docs/variants.md, "More work a thread") is
+// KERNEL$4y$4 where these are 4 neighbours in y.
+[[nodiscard]] inline std::string coarsened_body_name(std::string_view kernel, std::size_t dimension,
+                                                     std::uint32_t elements) {
+    const std::string count = std::to_string(elements);
+    return body_name(kernel, count + "xyz"[dimension], count);
+}
+
+struct CoarsenedBody {
+    std::string_view kernel;
+    std::size_t dimension = 0;
+    std::uint32_t elements = 1;  // of the kernel's threads that one of the body's stands for
+};
+[[nodiscard]] inline std::optional<CoarsenedBody> read_coarsened_body(std::string_view name) {
+    constexpr std::size_t most_digits = 2;
+    const auto body = read_body_name(name);
+    if (!body || body->value.size() > most_digits || body->value.front() == '0' ||
+        body->macro.size() != body->value.size() + 1 || !body->macro.starts_with(body->value))
+        return std::nullopt;
+    const std::size_t dimension = std::string_view("xyz").find(body->macro.back());
+    if (dimension == std::string_view::npos) return std::nullopt;
+    CoarsenedBody found{.kernel = body->kernel, .dimension = dimension, .elements = 0};
+    for (const char c : body->value)
+        found.elements = found.elements * 10 + static_cast<std::uint32_t>(c - '0');
+    return found;
+}
+// What such a body is a variant of, in the record.
+[[nodiscard]] inline std::string threads_of(std::string_view kernel) {
+    return std::string("the threads of ").append(kernel);
+}
+
 // "reduce(int const*, int*, int) [BLOCK=128]", of the kernel's own name as people read it.
 [[nodiscard]] inline std::string readable_body_name(std::string_view kernel, const BodyName& body) {
     std::string text(kernel);
+    if (const char last = body.macro.back(); body.macro.size() == body.value.size() + 1 &&
+                                             body.macro.starts_with(body.value) && last >= 'x' && last <= 'z')
+        return text.append(" [")
+            .append(body.value)
+            .append(" elements a thread in ")
+            .append(1, last)
+            .append("]");
     if (body.macro.find_first_not_of("0123456789x") == std::string_view::npos) {
         std::string_view sizes = body.macro;
         while (sizes.ends_with("x0")) sizes.remove_suffix(2);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/analysis/launches/built_in_blocks.h"
+#include "core/analysis/launches/coarsened.h"
 #include "core/base/json_value.h"
 #include "emulation/emulator/check/checker.h"
 #include "emulation/emulator/check/written_numbers.h"
@@ -129,11 +130,12 @@ class Trials {
     std::string trouble_;  // why the last launch as written was useless
 };
 
-// A body with blockDim in the place of a built-in block stands for the kernel that has it.
+// A body with blockDim in the place of a built-in block stands for the kernel that has it, and one whose threads do the
+// work of several for the kernel whose work that is.
 std::string Trials::written_name(const analysis::KernelDescription& description,
                                  const emulator::Program& program) {
-    if (!analysis::built_in_block(description)) return description.name;
-    std::string name(read_built_in_body(description.name)->kernel);
+    if (!analysis::built_in_block(description) && !analysis::coarsening(description)) return description.name;
+    std::string name(read_body_name(description.name)->kernel);
     const auto* kernel = emulator::kernel_info(program, name);
     const auto* body = emulator::kernel_info(program, description.name);
     const bool take_the_same =
@@ -150,6 +152,13 @@ std::expected<emulator::LaunchResult, Fault> Trials::execute(const TrialLaunch& 
     request.kernel = other == nullptr ? written_name_ : description_.name;
     request.grid = shape.grid;
     request.block = shape.block;
+    // As the blocks that such a body goes over are the kernel's.
+    if (const auto made = analysis::coarsening(description_); made && request.kernel != description_.name) {
+        std::uint32_t &blocks = made->dimension == 0 ? request.grid.x : request.grid.y,
+                      &threads = made->dimension == 0 ? request.block.x : request.block.y;
+        blocks = blocks * threads / made->group() * made->elements;
+        threads = made->group();
+    }
     request.dynamic_shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared_bytes);
     request.parameters = launch.arguments;
     request.counting.count = observer == nullptr;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/analysis/launches/built_in_blocks.h"
+#include "core/analysis/launches/coarsened.h"
 #include "core/analysis/launches/free_totals.h"
 #include "core/analysis/launches/legal_blocks.h"
 #include "core/model/device.h"
@@ -165,7 +166,10 @@ std::vector<std::vector<double>> TrialPlan::edges(const std::vector<double>& bas
         std::size_t d = parameter.bounds             ? static_cast<std::size_t>(*parameter.bounds)
                         : varied_dimensions_.empty() ? 0
                                                      : varied_dimensions_.front();
-        const double threads = covers(d) && extents_[d] ? base[*extents_[d]] : static_cast<double>(blocks[d]);
+        double threads = covers(d) && extents_[d] ? base[*extents_[d]] : static_cast<double>(blocks[d]);
+        // Of the kernel.
+        if (const auto made = analysis::coarsening(description_); made && made->dimension == d)
+            threads *= made->elements;
         // n - 1 ends where n is one more.
         const auto end = end_of(d, base);
         const double ahead = parameter.bounds && covers(d) && end ? base[i] - *end : 0;

@@ -13,6 +13,7 @@
 #include <random>
 
 #include "choosing/choices/argument_key.h"
+#include "core/analysis/launches/coarsened.h"
 #include "core/analysis/launches/legal_blocks.h"
 #include "core/base/json_value.h"
 #include "emulation/cuda/launch_check.h"
@@ -86,14 +87,16 @@ std::expected<VerificationPlan, Error> verification_plan(const std::string& text
 }
 
 // Of each other body a few, evenly spread, and what was chosen. A body's annotation may allow many blocks.
-std::vector<LaunchShapeToCheck> shapes_of_bodies(const LaunchToVerify& launch) {
-    constexpr std::size_t most_considered = 256, each = 3;
+// Bodies that were made here, and all blocks of which are wanted: more.
+std::vector<LaunchShapeToCheck> shapes_of_bodies(const LaunchToVerify& launch, bool wants_all) {
+    constexpr std::size_t most_considered = 256, few = 3, many = 24;
     std::vector<LaunchShapeToCheck> shapes;
     for (std::size_t i = 0; i < launch.bodies.size(); ++i) {
         const choosing::OtherBody& body = launch.bodies[i];
         if (body.driver == nullptr) continue;
         const auto launches =
             launches_of_body(*launch.description, body, launch.device->values, launch.shape, most_considered);
+        const std::size_t each = wants_all && analysis::coarsening(*body.description) ? many : few;
         const std::size_t step = (launches.size() + each - 1) / each;
         for (std::size_t k = 0; k < launches.size(); ++k) {
             const bool is_chosen =
@@ -196,7 +199,7 @@ void Verification::prepare(const LaunchToVerify& launch) {
     }
     if (!is_due(launch)) return;
     const std::vector<model::LaunchConfiguration> blocks = blocks_to_try(*limits, arguments, launch);
-    const std::vector<LaunchShapeToCheck> of_bodies = shapes_of_bodies(launch);
+    const std::vector<LaunchShapeToCheck> of_bodies = shapes_of_bodies(launch, plan_.blocks == 0);
     if (blocks.empty() && of_bodies.empty()) {
         skip(launch, "no other block is legal");
         return;

@@ -64,6 +64,7 @@ struct CommandLine {
     std::string annotations;                            // a file of annotations beside the sources
     model::ChosenModel model;                           // what driver programs predict by
     std::vector<MacroVariants> variants;                // of macros, each named once
+    std::vector<std::uint32_t> elements;                // that a thread of a further body works on
     std::vector<std::string> workers;                   // commands, one a worker that profiles
     bool quiet = false;
     std::string documentation;  // the folder for the man page, in the place of a build

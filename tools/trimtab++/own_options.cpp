@@ -51,6 +51,10 @@ constexpr std::array own_options = {
               "Compile the device code for these values of a macro too: a launch of a kernel that depends on "
               "it may "
               "become one of another value's, by annotation. Once for each macro"},
+    OwnOption{
+        "--trimtab-coarsen=", "N,N...",
+        "Make further bodies of kernels, in which each thread does the work of so many (2 to 32, 4 numbers "
+        "at most): a launch may become one of them where that is predicted faster"},
     OwnOption{"--trimtab-workers=", "N|COMMAND|N*COMMAND",
               "Who profiles the kernels: so many workers on this machine, one that the command starts (\"ssh "
               "node7 trimtab worker\"), or so many such. May be repeated"},
@@ -103,6 +107,29 @@ std::expected<MacroVariants, Error> read_macro_variants(std::string_view text) {
         return std::unexpected(
             Error{fmt::format("{} values: {} are the most", macro.values.size(), most_values)});
     return macro;
+}
+
+// "2,4,8".
+std::expected<std::vector<std::uint32_t>, Error> read_elements(std::string_view text) {
+    constexpr std::uint32_t least = 2, most = 32;
+    constexpr std::size_t most_numbers = 4;
+    std::vector<std::uint32_t> elements;
+    for (std::string_view rest = text;;) {
+        const std::size_t comma = rest.find(',');
+        const std::string_view word = rest.substr(0, comma);
+        const auto number = parse_number(word);
+        if (!number || *number < least || *number > most)
+            return std::unexpected(Error{fmt::format("'{}' is no integer from {} to {}", word, least, most)});
+        if (std::ranges::find(elements, *number) != elements.end())
+            return std::unexpected(Error{fmt::format("{} is there twice", *number)});
+        elements.push_back(*number);
+        if (comma == std::string_view::npos) break;
+        rest.remove_prefix(comma + 1);
+    }
+    if (elements.size() > most_numbers)
+        return std::unexpected(
+            Error{fmt::format("{} numbers: {} are the most", elements.size(), most_numbers)});
+    return elements;
 }
 
 std::string names_of_options() {
@@ -163,6 +190,12 @@ std::expected<void, Error> read_own_option(CommandLine& line, std::string_view o
             return std::unexpected(
                 Error{fmt::format("--trimtab-variants={}: {}", *variants, read.error().text())});
         line.variants.push_back(std::move(*read));
+    } else if (auto numbers = value_of("--trimtab-coarsen=")) {
+        auto elements = read_elements(*numbers);
+        if (!elements)
+            return std::unexpected(
+                Error{fmt::format("--trimtab-coarsen={}: {}", *numbers, elements.error().text())});
+        line.elements = std::move(*elements);
     } else if (auto text = value_of("--trimtab-workers=")) {
         auto commands = workers::read_workers(*text);
         if (!commands)

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "core/analysis/launches/built_in_blocks.h"
+#include "core/analysis/launches/coarsened.h"
 #include "core/model/performance_model.h"
 
 namespace trimtab::tools {
@@ -65,6 +66,11 @@ void add_proof(std::string& out, const KernelDescription& kernel, bool has_stand
                                      (*block)[d] == 1 ? "" : "s", "xyz"[d]);
         out += fmt::format(
             "  hard-coded {}: launches of the kernel with such blocks are launches of this body\n", sizes);
+    } else if (const auto made = analysis::coarsening(kernel)) {
+        out += fmt::format(
+            "  work       {} elements a thread in {}: launches of the kernel may become launches of this "
+            "body\n",
+            made->elements, "xyz"[made->dimension]);
     } else if (kernel.variant)
         out += fmt::format(
             "  variant    {} of {}{}\n", kernel.variant->value, kernel.variant->of,

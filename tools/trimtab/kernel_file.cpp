@@ -12,6 +12,7 @@
 
 #include "core/analysis/describe.h"
 #include "core/analysis/launches/built_in_blocks.h"
+#include "core/analysis/launches/coarsened.h"
 #include "core/base/installation.h"
 #include "core/base/nearest_name.h"
 #include "core/base/process.h"
@@ -261,7 +262,7 @@ std::expected<std::size_t, Error> find_kernel(const KernelFile& file, const std:
         const std::string base = base_name(kernel.demangled);
         if (kernel.name == name || kernel.demangled == name || kernel.id == name) exact.push_back(i);
         // Whoever asks for the kernel does not mean the body beside it.
-        if (analysis::built_in_block(kernel)) continue;
+        if (analysis::built_in_block(kernel) || analysis::coarsening(kernel)) continue;
         if (base == name) based.push_back(i);
         names.push_back(base);
     }

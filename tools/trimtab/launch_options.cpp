@@ -8,6 +8,7 @@
 
 #include "core/analysis/annotations/annotated_launch.h"
 #include "core/analysis/launches/built_in_blocks.h"
+#include "core/analysis/launches/coarsened.h"
 #include "core/analysis/launches/legal_blocks.h"
 #include "core/analysis/launches/operation.h"
 #include "core/model/occupancy.h"
@@ -57,7 +58,8 @@ std::expected<LaunchQuestion, Error> look_up(const LaunchOptions& options) {
     if (!file) return std::unexpected(file.error());
     std::vector<std::string> names;
     for (const FileKernel& kernel : file->kernels)
-        if (!analysis::built_in_block(kernel.record.description))
+        if (!analysis::built_in_block(kernel.record.description) &&
+            !analysis::coarsening(kernel.record.description))
             names.push_back(base_name(kernel.record.description.demangled));
     if (options.kernel.empty() && names.size() > 1) {
         return std::unexpected(Error{.message = fmt::format("holds {} kernels: say which with --kernel, {}",

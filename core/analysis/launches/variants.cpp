@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/analysis/launches/built_in_blocks.h"
+#include "core/analysis/launches/coarsened.h"
 
 namespace trimtab::analysis {
 namespace {
@@ -42,7 +43,9 @@ std::vector<std::string> variant_faults(std::span<const KernelDescription> kerne
     std::vector<std::string> faults;
     std::set<std::string> groups;
     for (const KernelDescription& kernel : kernels) {
-        if (!kernel.variant || built_in_block(kernel) || !groups.insert(kernel.variant->of).second) continue;
+        if (!kernel.variant || built_in_block(kernel) || coarsening(kernel) ||
+            !groups.insert(kernel.variant->of).second)
+            continue;
         std::vector<const KernelDescription*> bodies;
         for (const KernelDescription& other : kernels)
             if (are_variants(kernel, other)) bodies.push_back(&other);
