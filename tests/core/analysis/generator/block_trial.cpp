@@ -13,17 +13,18 @@
 
 #include "core/analysis/annotations/annotated_launch.h"
 #include "core/analysis/describe.h"
+#include "core/analysis/launches/coarsened.h"
 #include "core/analysis/launches/free_totals.h"
 #include "core/analysis/launches/legal_blocks.h"
-#include "core/ptx/control_flow.h"
 #include "core/ptx/module.h"
-#include "core/ptx/ssa.h"
 #include "emulation/emulator/check/checker.h"
 #include "emulation/emulator/exec/launch.h"
 #include "generator/access_log.h"
 #include "generator/kernel_text.h"
 #include "generator/trial_memory.h"
+#include "generator/undefined_registers.h"
 #include "kernel_trial.h"
+#include "trimtab/body_name.h"
 
 namespace trimtab::analysis::test {
 namespace {
@@ -31,30 +32,6 @@ namespace {
 // What the launch as written may take, in warp instructions, and what another may.
 constexpr std::uint64_t written_limit = 60'000, other_limit = 6'000'000;
 constexpr unsigned max_threads = 96, large_threads = 256;
-
-// Does an instruction read a register that may have had no value?
-bool reads_undefined(const ptx::Function& function) {
-    const auto flow = ptx::control_flow(function);
-    if (!flow) return true;
-    const ptx::Ssa ssa = ptx::build_ssa(function, *flow);
-    std::vector<bool> seen(ssa.values.size());
-    std::vector<ptx::ValueIndex> pending;
-    const auto visit = [&](ptx::ValueIndex value) {
-        if (value == ptx::no_index || seen[value]) return;
-        seen[value] = true;
-        pending.push_back(value);
-    };
-    for (const auto& uses : ssa.uses)
-        for (const ptx::Ssa::Use& use : uses) visit(use.value);
-    while (!pending.empty()) {
-        const ptx::Value& value = ssa.values[pending.back()];
-        pending.pop_back();
-        if (value.kind == ptx::Value::Kind::undefined) return true;
-        for (const ptx::ValueIndex incoming : value.incoming) visit(incoming);
-        visit(value.previous);
-    }
-    return false;
-}
 
 // Kernels whose sums may be grouped otherwise are written so that sums are exact; a changed one need not be.
 bool differs_by_rounding(const std::vector<std::byte>& found, const std::vector<std::byte>& expected) {
@@ -93,6 +70,12 @@ class BlockTrial {
     void launch_as_written_by(emulator::Program& program, unsigned block_x) {
         program_as_written_ = &program;
         built_in_x_ = block_x;
+    }
+
+    // Launches of the body, which does the work of several threads in one, in the place of the kernel's own.
+    void put_body(emulator::Program& program, const KernelDescription& body) {
+        body_program_ = &program;
+        body_ = &body;
     }
 
     TrialResult run(unsigned launches, unsigned most) {
@@ -224,7 +207,7 @@ class BlockTrial {
     std::string launch(const Shape& shape, std::uint64_t limit, std::uint64_t order_seed = 0,
                        emulator::LaunchObserver* observer = nullptr, emulator::Program* program = nullptr) {
         emulator::LaunchRequest request;
-        request.kernel = kernel_.name;
+        request.kernel = program != nullptr && program == body_program_ ? body_->name : kernel_.name;
         request.grid = shape.grid;
         request.block = shape.block;
         request.dynamic_shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared_bytes);
@@ -238,7 +221,7 @@ class BlockTrial {
     }
 
     std::optional<std::string> compare(unsigned most, unsigned& compared) {
-        std::vector<Shape> others = admitted(most);
+        std::vector<Shape> others = body_ == nullptr ? admitted(most) : admitted_of_body(most);
         if (others.empty()) return std::nullopt;
         if (built_in_x_ != 0) others.push_back(written_);
         before_ = image_.take();
@@ -249,7 +232,8 @@ class BlockTrial {
         for (const Shape& other : others) {
             compared++;
             // In an order of its own: results of atomics go with it.
-            const std::string problem = launch(other, other_limit, draw_.below(3) * draw_.next());
+            const std::string problem =
+                launch(other, other_limit, draw_.below(3) * draw_.next(), nullptr, body_program_);
             const std::vector<std::byte> found = image_.take();
             image_.put(before_);
             if (problem.empty() && (found == expected || kernel_.uses_float_atomics ||
@@ -300,6 +284,27 @@ class BlockTrial {
             if (with) shapes.push_back({with->grid, with->block, with->dynamic_shared_bytes});
         }
         add_other_totals(candidates, image, most / 4, shapes);
+        return shapes;
+    }
+
+    std::vector<Shape> admitted_of_body(unsigned most) {
+        trimtab_image image{};
+        image.max_threads_per_block = body_->images.front().max_threads;
+        const auto of_body = coarsened_launch(kernel_, *body_, arguments_, written_.grid, written_.block,
+                                              trial_device(max_threads), image);
+        if (!of_body) return {};
+        trimtab_limits any_threads = of_body->limits;
+        any_threads.thread_multiple = 1;
+        std::vector<trimtab_dim3> candidates = blocks_like(*body_);
+        shuffle(candidates);
+        std::vector<Shape> shapes;
+        for (const trimtab_dim3& candidate : candidates) {
+            if (shapes.size() == most) break;
+            if (const auto with =
+                    launch_with_block(*body_, arguments_, any_threads,
+                                      {.grid = written_.grid, .block = written_.block}, candidate))
+                shapes.push_back({with->grid, with->block, 0});
+        }
         return shapes;
     }
 
@@ -387,6 +392,8 @@ class BlockTrial {
     emulator::Program& program_;
     const KernelDescription& kernel_;
     emulator::Program* program_as_written_ = nullptr;  // null: the same
+    emulator::Program* body_program_ = nullptr;        // null: other launches are of the kernel, too
+    const KernelDescription* body_ = nullptr;
     unsigned built_in_x_ = 0;
     bool is_tame_ = false;  // arguments that few kernels leave their arrays with
     Draw draw_;
@@ -440,6 +447,34 @@ TrialResult try_code(const std::string& ptx, const BuiltInKernel* as_written, st
 }
 
 }  // namespace
+
+TrialResult try_coarsened(const std::string& ptx, const std::string& body_ptx, std::uint64_t seed,
+                          unsigned launches, unsigned most) {
+    auto module = ptx::parse(ptx, "generated.ptx"), body_module = ptx::parse(body_ptx, "body.ptx");
+    TrialResult unreadable;
+    if (!module || !body_module) return unreadable;
+    auto kernel = described(*module), body = described(*body_module);
+    if (!kernel || !body) return unreadable;
+    const auto made = read_coarsened_body(body->name);
+    if (!made) return unreadable;
+    body->variant =
+        Variant{.of = threads_of(made->kernel), .value = static_cast<std::int32_t>(made->elements)};
+    TrialResult result;
+    result.outcome = Outcome::fixed;
+    if (!body->reasons.empty()) result.text = body->reasons.front().text;
+    std::vector<KernelDescription> both{*kernel, *body};
+    complete_coarsened(both);
+    if (both.size() != 2) return result;
+    const std::uint32_t parameter_bytes = module->kernels().front()->parameter_bytes();
+    const auto program = emulator::load_program(std::move(*module)),
+               body_program = emulator::load_program(std::move(*body_module));
+    if (!program || !body_program || !emulator::kernel_info(**program, kernel->name)->error.empty() ||
+        !emulator::kernel_info(**body_program, body->name)->error.empty())
+        return {};
+    BlockTrial trial(ptx, **program, both[0], parameter_bytes, seed);
+    trial.put_body(**body_program, both[1]);
+    return trial.run(launches, most);
+}
 
 std::string reasons_of(const std::string& ptx) {
     const auto module = ptx::parse(ptx, "generated.ptx");

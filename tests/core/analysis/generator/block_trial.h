@@ -37,6 +37,10 @@ struct BuiltInKernel {
 [[nodiscard]] TrialResult try_blocks(const std::string& ptx, const BuiltInKernel& as_written,
                                      std::uint64_t seed, unsigned launches = 3, unsigned most = 40);
 
+// The same where the launches that are compared are of a body in which a thread does the work of several, as its name says.
+[[nodiscard]] TrialResult try_coarsened(const std::string& ptx, const std::string& body_ptx,
+                                        std::uint64_t seed, unsigned launches = 3, unsigned most = 40);
+
 // What the proof says of the kernel, but for its reasons; empty: it is fixed, or unreadable. Where it says the same as
 // before, try_blocks() does the same as before.
 [[nodiscard]] std::string verdict_on(const std::string& ptx);

@@ -211,5 +211,72 @@ TEST(GeneratedBodies, WithBuiltInBlocksLeaveWhatTheirOtherBodiesLeave) {
     EXPECT_LE(tally.of(Outcome::unreadable) * 4, tally.read());
 }
 
+// Of a kernel, and the bodies that the plugin makes of it in which a thread does the work of several: what a launch leaves,
+// each launch of theirs must leave that may take its place.
+TEST(GeneratedBodies, WhoseThreadsDoTheWorkOfSeveralLeaveTheSame) {
+    constexpr std::uint64_t kernels_a_file = 40;
+    if (std::string_view(TRIMTAB_PASS).empty())
+        GTEST_SKIP() << "clang loads no plugin that is built with a sanitizer";
+    const std::string sources = std::string(testing::TempDir()) + "/generated_coarsened.json";
+    setenv("TRIMTAB_KERNEL_SOURCES", sources.c_str(), 1);
+    const std::uint64_t first = from_environment("TRIMTAB_GENERATED_SEED", 1),
+                        count = from_environment("TRIMTAB_GENERATED_KERNELS", 120);
+    constexpr std::array<const char*, 3> levels = {"-O3", "-O2", "-O1"}, elements = {"2,4", "3,8", "2,5"};
+    Tally tally;
+    unsigned with_body = 0;
+    std::map<std::string, std::string> kernels;
+    std::uint64_t compiled_from = ~std::uint64_t{0};
+    for (std::uint64_t seed = first; seed < first + count; seed++) {
+        const std::uint64_t file = seed / kernels_a_file;
+        if (file != compiled_from) {
+            setenv("TRIMTAB_COARSEN", elements[file % elements.size()], 1);
+            std::string source = random_cuda_prelude;
+            for (std::uint64_t i = 0; i < kernels_a_file; i++) {
+                Draw one(file * kernels_a_file + i + 4'000'000);
+                source += random_cuda_kernel(one, fmt::format("k{}", i));
+            }
+            kernels.clear();
+            for (const KernelText& kernel :
+                 kernels_of(compile_cuda(source, std::string(levels[file % levels.size()]) +
+                                                     " -Wno-c++11-narrowing -fpass-plugin=" TRIMTAB_PASS))) {
+                const std::string text = kernel.text();
+                const std::size_t name = text.find(".entry ") + 7;
+                kernels.emplace(text.substr(name, text.find('(', name) - name), text);
+            }
+            compiled_from = file;
+        }
+        const std::string prefix =
+            fmt::format("_Z{}k{}P", seed % kernels_a_file < 10 ? 2 : 3, seed % kernels_a_file);
+        const auto written = std::ranges::find_if(kernels, [&](const auto& kernel) {
+            return kernel.first.starts_with(prefix) && !kernel.first.contains('$');
+        });
+        if (written == kernels.end()) continue;
+        bool has_body = false;
+        for (const auto& [name, text] : kernels) {
+            const auto body = read_coarsened_body(name);
+            if (!body || body->kernel != written->first) continue;
+            has_body = true;
+            const TrialResult result = try_coarsened(written->second, text, seed);
+            if (count == 1)
+                fmt::print("{}{}outcome {} {}\n", written->second, text,
+                           static_cast<unsigned>(result.outcome), result.text);
+            if (result.outcome == Outcome::different)
+                ADD_FAILURE() << "seed " << seed << ": " << result.text << "\n"
+                              << written->second << "\n"
+                              << text;
+            tally.add(result, seed);
+        }
+        with_body += has_body ? 1 : 0;
+    }
+    unsetenv("TRIMTAB_COARSEN");
+    unsetenv("TRIMTAB_KERNEL_SOURCES");
+    fmt::print("more work a thread from seed {}: {} kernels with bodies; {}\n", first, with_body,
+               tally.text());
+    // Else it tests nothing.
+    EXPECT_GE(with_body * 8, count);
+    EXPECT_GE(tally.accepted * 4, tally.read());
+    EXPECT_GE(tally.of(Outcome::same) * 8, tally.read());
+}
+
 }  // namespace
 }  // namespace trimtab::analysis::test
