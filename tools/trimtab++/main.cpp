@@ -53,11 +53,11 @@ int compile(const CommandLine& line, const Toolchain& tools, std::size_t input, 
     const std::string kernel_sources = folder.file("kernels" + std::to_string(input) + ".json");
     Environment environment{{"TRIMTAB_KERNEL_SOURCES", kernel_sources}};
     // Without profiles no launch gets another body.
-    if (line.profile != "off" && no_other_bodies(line).empty()) {
+    if (line.profile != "off" && no_other_bodies(line).empty())
         environment.emplace_back("TRIMTAB_BUILT_IN_BLOCKS", "1");
-        if (!line.elements.empty())
-            environment.emplace_back("TRIMTAB_COARSEN", fmt::format("{}", fmt::join(line.elements, ",")));
-    }
+    // Tools look at these, too.
+    if (!line.elements.empty() && no_other_bodies(line).empty())
+        environment.emplace_back("TRIMTAB_COARSEN", fmt::format("{}", fmt::join(line.elements, ",")));
     if (const int code = compile_with_variants({line, tools, input, folder}, object, environment); code != 0)
         return code;
     // From here on nothing but a wrong annotation breaks the build: an object without drivers is still the
@@ -223,11 +223,10 @@ int main(int argc, char** argv) {
     if (!tools) return lacks(tools.error().text());
     if (tools->cuda.empty() && line->compiles_cuda())
         return lacks("no CUDA toolkit found: give --cuda-path=, or let scripts/setup.sh install one");
-    if (!line->elements.empty() && line->compiles_cuda())
-        if (const std::string why = line->profile == "off" ? "without profiles no launch gets another body"
-                                                           : no_other_bodies(*line);
-            !why.empty())
-            std::fprintf(stderr, "trimtab++: warning: --trimtab-coarsen is left out: %s\n", why.c_str());
+    if (const std::string why =
+            line->elements.empty() || !line->compiles_cuda() ? std::string() : no_other_bodies(*line);
+        !why.empty())
+        std::fprintf(stderr, "trimtab++: warning: --trimtab-coarsen is left out: %s\n", why.c_str());
     if (const std::string why = no_macro_variants(*line); !why.empty())
         std::fprintf(stderr, "trimtab++: warning: --trimtab-variants is left out: %s\n", why.c_str());
     switch (line->nvcc.output) {

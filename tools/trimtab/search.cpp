@@ -34,6 +34,7 @@ struct SearchOptions {
     std::string extent, candidates, method{"directed"};
     LaunchTexts texts;
     std::vector<std::string> variants;
+    std::string coarsen{"1"};
     std::string space_file, output, format{"t4"}, against;
     std::size_t keep = 10;
     std::uint64_t seed = 1;
@@ -44,8 +45,8 @@ struct SearchOptions {
 
 struct Asked {
     CandidateSpace space;
-    std::optional<LaunchQuestion> question;  // where there are no variants
-    std::string refusal;                     // not empty: the launch must stay as it is
+    std::vector<LaunchQuestion> questions;  // of the kernel and its bodies, where there are no variants
+    std::string refusal;                    // not empty: the launch must stay as it is
 };
 
 std::expected<Asked, Error> asked_variants(const SearchOptions& options) {
@@ -53,6 +54,8 @@ std::expected<Asked, Error> asked_variants(const SearchOptions& options) {
         return std::unexpected(Error{.message = std::move(message)});
     };
     const std::string_view given = options.variants.empty() ? "--space" : "--variants";
+    if (options.coarsen != "1")
+        return fault(fmt::format("--coarsen is for kernels as they are written: leave out {}", given));
     if (options.texts.grid.empty() || options.texts.block.empty())
         return fault(fmt::format(
             "{} needs --grid and --block: the launch that goes with the values, in which their names "
@@ -80,7 +83,7 @@ std::expected<Asked, Error> asked_variants(const SearchOptions& options) {
     }
     auto space = variant_launches(*parameters, texts);
     if (!space) return std::unexpected(space.error());
-    return Asked{.space = std::move(*space), .question = {}, .refusal = {}};
+    return Asked{.space = std::move(*space), .questions = {}, .refusal = {}};
 }
 
 std::expected<Asked, Error> asked_blocks(const SearchOptions& options) {
@@ -88,7 +91,13 @@ std::expected<Asked, Error> asked_blocks(const SearchOptions& options) {
     if (!candidates) return std::unexpected(candidates.error());
     LaunchOptions launch = options.launch;
     // Its own profile is not asked for: emulation answers.
-    if (launch.file.ends_with(".cu")) launch.compiler_flags.emplace_back("--trimtab-profile=off");
+    const auto elements = parse_elements(options.coarsen);
+    if (!elements) return std::unexpected(elements.error());
+    if (launch.file.ends_with(".cu")) {
+        launch.compiler_flags.emplace_back("--trimtab-profile=off");
+        if (std::string flag = coarsening_flag(*elements); !flag.empty())
+            launch.compiler_flags.push_back(std::move(flag));
+    }
     auto question = look_up(launch);
     if (!question) return std::unexpected(question.error());
     const analysis::KernelDescription& kernel = question->description();
@@ -114,11 +123,20 @@ std::expected<Asked, Error> asked_blocks(const SearchOptions& options) {
         written.grid = plain->grid;
         written.block = plain->block;
     }
-    auto space = legal_launches(*question, written);
-    if (!space)
-        return Asked{
-            .space = {}, .question = {}, .refusal = fmt::format("{}: {}", kernel.demangled, space.error())};
-    return Asked{.space = std::move(*space), .question = std::move(*question), .refusal = {}};
+    const std::vector<SearchedBody> bodies = searched_bodies(*question, *elements);
+    const auto refused = [&](std::string_view why) {
+        return Asked{.space = {}, .questions = {}, .refusal = fmt::format("{}: {}", kernel.demangled, why)};
+    };
+    if (bodies.size() < elements->size())
+        return refused(
+            fmt::format("it has bodies for {} of the {} numbers of --coarsen {}: docs/variants.md says of "
+                        "which kernels they are made",
+                        bodies.size(), elements->size(), options.coarsen));
+    auto space = legal_launches(*question, written, bodies);
+    if (!space) return refused(space.error());
+    Asked asked{.space = std::move(*space), .questions = {}, .refusal = {}};
+    for (const SearchedBody& body : bodies) asked.questions.push_back(body.question);
+    return asked;
 }
 
 std::string launch_text(const CandidateSpace& space, const LaunchCandidate& one) {
@@ -274,8 +292,8 @@ int run(const SearchOptions& options) {
     const auto device = model::find_device(options.launch.device);
     if (!device) return fail(device.error());
     const schedule::SearchSpace to_search =
-        space.to_search(*device, asked->question ? &asked->question->image : nullptr);
-    SearchEmulation emulation(options.launch, space, std::move(asked->question),
+        space.to_search(*device, asked->questions.size() == 1 ? &asked->questions[0].image : nullptr);
+    SearchEmulation emulation(options.launch, space, std::move(asked->questions),
                               {.loads_bypass_l1 = options.loads_bypass_l1, .settings = options.settings},
                               std::max(1u, std::thread::hardware_concurrency()));
     const schedule::SearchResult result = schedule::search(
@@ -334,6 +352,10 @@ void add_search(CLI::App& app, Action& action) {
     command->add_option("--block", options->texts.block,
                         "Its threads per block: X[,Y[,Z]], or expressions of --variants");
     command->add_option("--candidates", options->candidates, "Search only these blocks: \"bx,by;...\"");
+    command
+        ->add_option("--coarsen", options->coarsen,
+                     "Also try threads that do the work of so many: 1,2,4, where 1 is the kernel itself")
+        ->capture_default_str();
     command
         ->add_option("--variants", options->variants,
                      "Try a macro's values: NAME=VALUE,VALUE...; may be repeated")

@@ -12,6 +12,7 @@
 
 #include "core/analysis/annotations/annotated_launch.h"
 #include "core/analysis/annotations/annotation_parser.h"
+#include "core/analysis/launches/coarsened.h"
 #include "core/analysis/launches/description.h"
 #include "core/analysis/launches/legal_blocks.h"
 #include "core/model/occupancy.h"
@@ -232,51 +233,90 @@ std::expected<LaunchCandidate, Error> plain_launch(const LaunchTexts& texts) {
         Error{.message = fmt::format("--grid {} --block {} is no launch", texts.grid, texts.block)});
 }
 
+namespace {
+
+// The launches of one code that may take the place of the one written.
+struct LegalOfCode {
+    std::size_t variant = 0;
+    std::uint32_t elements = 1;
+    const analysis::KernelDescription* kernel = nullptr;
+    trimtab_limits limits{};
+    std::vector<trimtab_dim3> blocks;
+};
+
+std::expected<trimtab_limits, std::string> limits_of(const LaunchQuestion& question, const LaunchQuestion& of,
+                                                     const WrittenBlocks& written) {
+    const analysis::KernelDescription &kernel = question.description(), &body = of.description();
+    if (!analysis::coarsening(body))
+        return analysis::legal_blocks(kernel, question.arguments.bytes, written.grid, written.block,
+                                      question.device.values, question.image);
+    const auto launch = analysis::coarsened_launch(kernel, body, question.arguments.bytes, written.grid,
+                                                   written.block, question.device.values, of.image);
+    if (!launch) return std::unexpected(launch.error());
+    return launch->limits;
+}
+
+}  // namespace
+
 std::expected<CandidateSpace, std::string> legal_launches(const LaunchQuestion& question,
-                                                          const WrittenBlocks& written) {
-    const analysis::KernelDescription& kernel = question.description();
-    auto limits = analysis::legal_blocks(kernel, question.arguments.bytes, written.grid, written.block,
-                                         question.device.values, question.image);
-    if (!limits) return std::unexpected(limits.error());
-    limits->max_dynamic_shared_bytes =
-        std::max(limits->max_dynamic_shared_bytes, static_cast<std::uint32_t>(written.dynamic_shared_bytes));
-    const bool is_stated = analysis::has_shape_annotations(kernel);
+                                                          const WrittenBlocks& written,
+                                                          const std::vector<SearchedBody>& bodies) {
     const analysis::LaunchConfiguration base{
         .grid = written.grid,
         .block = written.block,
         .dynamic_shared_bytes = static_cast<std::uint64_t>(written.dynamic_shared_bytes)};
-    std::vector<trimtab_dim3> blocks = legal_candidates(*limits, written.blocks);
-    if (written.blocks.empty())
-        std::erase_if(blocks, [](const trimtab_dim3& block) {
-            return std::uint64_t{block.x} * block.y * block.z % analysis::warp_size != 0 ||
-                   (block.x > 2 && block.x % 4 != 0);
-        });
+    std::vector<LegalOfCode> codes;
+    std::string why_not = "no block of whole warps is legal on this device";
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+        auto limits = limits_of(question, bodies[i].question, written);
+        if (!limits) {
+            why_not = limits.error();
+            continue;
+        }
+        limits->max_dynamic_shared_bytes = std::max(limits->max_dynamic_shared_bytes,
+                                                    static_cast<std::uint32_t>(written.dynamic_shared_bytes));
+        LegalOfCode& code = codes.emplace_back(i, bodies[i].elements, &bodies[i].question.description(),
+                                               *limits, legal_candidates(*limits, written.blocks));
+        if (written.blocks.empty())
+            std::erase_if(code.blocks, [](const trimtab_dim3& block) {
+                return std::uint64_t{block.x} * block.y * block.z % analysis::warp_size != 0 ||
+                       (block.x > 2 && block.x % 4 != 0);
+            });
+    }
     CandidateSpace space;
+    space.variants.assign(bodies.size(), {});
     std::array<bool, 3> varies{};
-    for (std::size_t d = 0; d < 3; ++d)
-        varies[d] = std::ranges::any_of(blocks, [&](const trimtab_dim3& block) {
-            return component(block, d) != component(blocks.front(), d);
-        });
+    const trimtab_dim3* first = nullptr;
+    for (const LegalOfCode& code : codes)
+        for (const trimtab_dim3& block : code.blocks) {
+            if (first == nullptr) first = &block;
+            for (std::size_t d = 0; d < 3; ++d) varies[d] |= component(block, d) != component(*first, d);
+        }
     varies[0] = varies[0] || !(varies[1] || varies[2]);
     for (std::size_t d = 0; d < 3; ++d)
         if (varies[d]) space.dimensions.emplace_back(block_names[d]);
-    for (const trimtab_dim3& block : blocks) {
-        LaunchCandidate one{.values = {},
-                            .grid = analysis::covering_grid(*limits, block),
-                            .block = block,
-                            .dynamic_shared_bytes = static_cast<std::uint32_t>(written.dynamic_shared_bytes)};
-        if (is_stated) {
-            const auto launch =
-                analysis::launch_with_block(kernel, question.arguments.bytes, *limits, base, block);
-            if (!launch) continue;
-            one.grid = launch->grid;
-            one.dynamic_shared_bytes = static_cast<std::uint32_t>(launch->dynamic_shared_bytes);
+    if (bodies.size() > 1) space.dimensions.emplace_back("elements");
+    for (const LegalOfCode& code : codes)
+        for (const trimtab_dim3& block : code.blocks) {
+            LaunchCandidate one{
+                .values = {},
+                .variant = code.variant,
+                .grid = analysis::covering_grid(code.limits, block),
+                .block = block,
+                .dynamic_shared_bytes = static_cast<std::uint32_t>(written.dynamic_shared_bytes)};
+            if (analysis::has_shape_annotations(*code.kernel)) {
+                const auto launch = analysis::launch_with_block(*code.kernel, question.arguments.bytes,
+                                                                code.limits, base, block);
+                if (!launch) continue;
+                one.grid = launch->grid;
+                one.dynamic_shared_bytes = static_cast<std::uint32_t>(launch->dynamic_shared_bytes);
+            }
+            for (std::size_t d = 0; d < 3; ++d)
+                if (varies[d]) one.values.push_back(component(block, d));
+            if (bodies.size() > 1) one.values.push_back(code.elements);
+            space.candidates.push_back(std::move(one));
         }
-        for (std::size_t d = 0; d < 3; ++d)
-            if (varies[d]) one.values.push_back(component(block, d));
-        space.candidates.push_back(std::move(one));
-    }
-    if (space.candidates.empty()) return std::unexpected("no block of whole warps is legal on this device");
+    if (space.candidates.empty()) return std::unexpected(why_not);
     return space;
 }
 

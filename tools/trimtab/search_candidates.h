@@ -9,6 +9,7 @@
 
 #include "emulation/schedule/search.h"
 #include "tools/trimtab/launch_options.h"
+#include "tools/trimtab/search_bodies.h"
 #include "trimtab/error.h"
 
 namespace trimtab::tools {
@@ -56,8 +57,10 @@ struct WrittenBlocks {
     double dynamic_shared_bytes = 0;
     std::vector<trimtab_dim3> blocks;
 };
-[[nodiscard]] std::expected<CandidateSpace, std::string> legal_launches(const LaunchQuestion& question,
-                                                                        const WrittenBlocks& written);
+// Of each of `bodies`, which are the variants of the space: the kernel of the question, or bodies of it that do the work of
+// several threads in one ("elements" is then a dimension).
+[[nodiscard]] std::expected<CandidateSpace, std::string> legal_launches(
+    const LaunchQuestion& question, const WrittenBlocks& written, const std::vector<SearchedBody>& bodies);
 
 // Expressions over no name at all: the launch as written.
 [[nodiscard]] std::expected<LaunchCandidate, Error> plain_launch(const LaunchTexts& texts);

@@ -20,15 +20,15 @@ namespace trimtab::tools {
 
 class SearchEmulation {
   public:
-    // `question`: of a file that is no variant, already looked up.
-    SearchEmulation(LaunchOptions options, const CandidateSpace& space,
-                    std::optional<LaunchQuestion> question, ScheduleOptions schedule, unsigned threads)
+    // `questions`: of variants that are looked up already, the first ones; of the others none.
+    SearchEmulation(LaunchOptions options, const CandidateSpace& space, std::vector<LaunchQuestion> questions,
+                    ScheduleOptions schedule, unsigned threads)
         : options_(std::move(options)),
           space_(space),
           schedule_(std::move(schedule)),
           threads_(threads),
           variants_(space.variants.size()) {
-        if (question) use(0, std::move(*question));
+        for (std::size_t i = 0; i < questions.size(); ++i) use(i, std::move(questions[i]));
     }
 
     std::optional<schedule::Emulated> operator()(std::size_t candidate, bool with_bottleneck);
