@@ -19,6 +19,7 @@
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 #include "pass/code_text.h"
+#include "pass/fixed_rounding.h"
 #include "pass/independent_threads.h"
 #include "pass/joined_threads.h"
 #include "pass/kernel_sources.h"
@@ -34,7 +35,7 @@ constexpr std::size_t most_joined_instructions = 8192;
 // Along y, where the kernel has rows: neighbours in a column often read the same. Else along x.
 std::optional<std::size_t> dimension_of(const llvm::Function& kernel) {
     IndexReads reads;
-    if (!has_independent_threads(kernel, reads)) return std::nullopt;
+    if (!has_independent_threads(kernel, reads) || !can_fix_rounding(kernel)) return std::nullopt;
     if (reads.block_index[y]) return y;
     if (reads.block_index[x] && reads.thread_index[x] && reads.block_size[x]) return x;
     return std::nullopt;
@@ -193,7 +194,10 @@ bool add_coarsened_bodies(llvm::Module& module, llvm::FunctionAnalysisManager& a
             !function.hasFnAttribute("nvvm.reqntid") && !function.hasFnAttribute("nvvm.cluster_dim"))
             if (const auto dimension = dimension_of(function)) kernels.emplace_back(&function, *dimension);
     std::map<std::string, std::string> bodies;  // by their names, the kernels'
-    for (const auto& [kernel, dimension] : kernels)
+    if (elements.empty()) return false;
+    for (const auto& [kernel, dimension] : kernels) {
+        // The kernel's, too: it and its bodies round alike.
+        fix_rounding(*kernel);
         for (const std::uint32_t count : elements) {
             llvm::ValueToValueMapTy copies;
             llvm::Function* body = llvm::CloneFunction(kernel, copies);
@@ -206,7 +210,8 @@ bool add_coarsened_bodies(llvm::Module& module, llvm::FunctionAnalysisManager& a
             simplify(*body, analyses);
             bodies.emplace(body->getName().str(), kernel->getName().str());
         }
-    if (bodies.empty()) return false;
+    }
+    if (kernels.empty()) return false;
     add_bodies(bodies, kernel_sources);
     return true;
 }

@@ -111,6 +111,22 @@ __global__ void sorted(const int* in, int* out, int n, int rank) {
     out[i] = own[rank & 7];
 }
 
+// Products that are fused with sums, of what is the same for all threads, and that of neighbours.
+__global__ void fused(const float* in, float* out, float a, float b, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    float p = in[i] * a;
+    out[i] = in[i] > 1 ? p + in[i + 1] : p - a * b;
+}
+__global__ void box(const float* in, float* out, float w, int n, int m) {
+    int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y * blockDim.y + threadIdx.y;
+    if (i < 2 || i >= n - 2 || j < 2 || j >= m - 2) return;
+    float sum = 0;
+    for (int k = -2; k <= 2; k++)
+        for (int l = -2; l <= 2; l++) sum += w * in[(i + k) * m + j + l];
+    out[i * m + j] = sum;
+}
+
 // Rows of blocks of one thread in y, and planes.
 __global__ void rows(const int* in, int* out, int n, int m) {
     int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y;
@@ -281,6 +297,8 @@ int main(int argc, char** argv) {
     stencil<<<grid, tile>>>(a, b, height, m), sum("stencil", b);
     stencil<<<dim3(5, 3), tile>>>(a, b, 23, m), sum("stencil of few rows", b);
     product<<<grid, tile>>>(a, b, (float*)out, height, m, 19), sum("product", out);
+    fused<<<blocks, 64>>>(a, (float*)out, 0.1f, 0.3f, n), sum("fused", out);
+    box<<<grid, tile>>>(a, (float*)out, 0.04f, height, m), sum("box", out);
     branch_behind<<<blocks, 64>>>(in, out, n), sum("branch_behind", out);
     steps<<<blocks, 64>>>(in, out, n), sum("steps", out);
     two_ways<<<blocks, 64>>>(in, out, n), sum("two_ways", out);

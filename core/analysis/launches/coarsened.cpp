@@ -21,7 +21,8 @@ constexpr std::uint64_t most_threads = 0x7fffffff - (1u << 20), most_constant = 
 bool is_proved_by_thread(const KernelDescription& kernel) {
     return (kernel.verdict == Verdict::covering || kernel.verdict == Verdict::dividing) &&
            kernel.strides.empty() && kernel.apart.empty() && !kernel.keeps_grid() &&
-           kernel.least_threads == 0 && !kernel.annotated_shared && !kernel.annotated_block;
+           kernel.least_threads == 0 && !kernel.may_reassociate && !kernel.annotated_shared &&
+           !kernel.is_of_warps(0) && !kernel.is_of_warps(1) && !kernel.is_of_warps(2);
 }
 
 bool reads_index(const Expression& value) {
