@@ -35,4 +35,4 @@ def run(trimtab):
                 rows(trimtab, "Fermi", "c2050", "rk4", FERMI, ARGUMENTS, timed=False) +
                 rows(trimtab, "Maxwell", "gtx960", "rk4", MAXWELL, ARGUMENTS, timed=False), [
         f"{SETS} sets of rates, {STATES} states in a ring, {TIMES} time steps. The thesis does not print its equations or its number of "
-        "steps, so only gains compare. The thesis's Fermi has ECC, hence DRAM of 115 GB/s. Run on 27 November 2026."])
+        "steps, so only gains compare. The thesis's Fermi has ECC, hence DRAM of 115 GB/s. Run on 29 November 2026."])

@@ -7,7 +7,7 @@ GPUS = {"c2050": ("Fermi", 35960, 5420, "memory-bound at L2", "compute-bound"),
         "gtx960": ("Maxwell", 17674, 2866, "memory-bound at L2", "shared memory, close to instructions")}
 WHY = {"gtx960": ({"time": "ours keeps its loop as it is, so that each load is waited for; unrolled by ptxas the same code takes 7 ms in emulation",
                    "advice": "see the base's time: its waits, all of which a tile with 16 sums hides"},
-                  {"time": "emulated from PTX, which reads the tile 4 bytes at a time; ptxas makes 32 loads of 16 bytes of its 128. Load/store units are the limit"})}
+                  {"time": "ptxas makes 32 loads of 16 bytes of the tile's 128, and each takes the load/store units four cycles: in ours they are the limit"})}
 
 
 def steps(gpu):
@@ -20,4 +20,4 @@ def steps(gpu):
 def run(trimtab):
     return Item("Tables 6.2, 6.3, 6.11 to 6.13: SGEMM", [
         row for gpu in GPUS for row in rows(trimtab, GPUS[gpu][0], gpu, "sgemm", steps(gpu), ARGUMENTS)], [
-        "1024 x 992 by 992 x 1056 floats. The thesis's Fermi has ECC, hence DRAM of 115 GB/s. Run on 27 November 2026."])
+        "1024 x 992 by 992 x 1056 floats. The thesis's Fermi has ECC, hence DRAM of 115 GB/s. Run on 29 November 2026."])

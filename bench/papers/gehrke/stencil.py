@@ -18,4 +18,4 @@ def steps(gpu):
 def run(trimtab):
     return Item("Tables 6.4, 6.5, 6.14 and 6.15: the stencil of seven points", [
         row for gpu in GPUS for row in rows(trimtab, GPUS[gpu][0], gpu, "stencil", steps(gpu), ARGUMENTS)], [
-        "512 x 512 x 64 floats. The thesis's Fermi has ECC, hence DRAM of 115 GB/s. Run on 27 November 2026."])
+        "512 x 512 x 64 floats. The thesis's Fermi has ECC, hence DRAM of 115 GB/s. Run on 29 November 2026."])

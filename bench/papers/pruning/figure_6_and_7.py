@@ -107,8 +107,8 @@ def run(trimtab):
             Row(f"{title}: one estimate, mean", None, statistics.fmean(one["cost"] for one in of), "ms", timed=True)]
     return Item("Figures 6 and 7, and table 3's error, on measured times", rows, [
         f"The paper's GPUs and Rodinia's times are not at hand. Here are PolyBench's kernels, N = {N}, with all their measured blocks, by "
-        "`trimtab prune --method exhaustive`: static traces, nothing profiled; of PTX on the GTX 1080 Ti, of ptxas's machine code on the "
-        "RTX 2070 SUPER. *Paper* is the mean of its four GPUs. DRAM's latency on the GTX 1080 Ti and DRAM's share of the peak are "
+        "`trimtab prune --method exhaustive`: static traces of ptxas's machine code, nothing profiled. "
+        "*Paper* is the mean of its four GPUs. DRAM's latency on the GTX 1080 Ti and DRAM's share of the peak are "
         "estimated from the same sweeps, at N = 2048 and 4096.",
         "COVAR's times on the GTX 1080 Ti are of a GPU at about a tenth of its clock: a load from L2 takes 1 461 ns in its "
         "mean_kernel (N = 512), 169 ns in CORR's, which is the same code."])
