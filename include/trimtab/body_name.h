@@ -118,7 +118,7 @@ struct CoarsenedBody {
             .append(" elements a thread in ")
             .append(1, last)
             .append("]");
-    if (body.macro.find_first_not_of("0123456789x") == std::string_view::npos) {
+    if (body.macro.front() != 'x' && body.macro.find_first_not_of("0123456789x") == std::string_view::npos) {
         std::string_view sizes = body.macro;
         while (sizes.ends_with("x0")) sizes.remove_suffix(2);
         return text.append(" [blockDim for ").append(sizes).append("]");

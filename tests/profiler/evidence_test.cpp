@@ -7,6 +7,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "core/analysis/launches/coarsened.h"
 #include "made_up_kernels.h"
 #include "profiler/emulator_backend.h"
 #include "profiler/observed_profile.h"
@@ -247,6 +248,38 @@ TEST(Evidence, ABodyStandsForTheKernelWithTheBuiltInBlock) {
     const auto wrong = program_of(both + body(ptx_kernel("add.s32 %r1, %i, 1; st.global.u32 [%o], %r1;")));
     ASSERT_TRUE(wrong);
     EXPECT_EQ(gather_evidence(description, *wrong, profile_by_hand()).outcome, Outcome::differs);
+}
+
+// One of its threads does the work of two of the kernel's, 32 apart; or that of the second one wrongly.
+TEST(Evidence, ABodyStandsForTheKernelWhoseWorkItDoes) {
+    const auto body = [](const std::string& second) {
+        std::string text = ptx_kernel(
+            "shr.u32 %r1, %i, 5; shl.b32 %r1, %r1, 6; and.b32 %r2, %i, 31; or.b32 %r1, %r1, %r2; "
+            "mul.wide.s32 %rd6, %r1, 4; add.s64 %rd6, %rd3, %rd6; setp.lt.s32 %p2, %r1, %n; "
+            "@%p2 st.global.u32 [%rd6], %r1; add.s32 %r1, %r1, 32; setp.lt.s32 %p2, %r1, %n; " +
+                second + "@%p2 st.global.u32 [%rd6+128], %r1;",
+            /*guarded=*/false);
+        text.replace(text.find("entry k("), 8, "entry k$2x$2(");
+        return text.substr(text.find(".visible"));
+    };
+    const std::string kernel = ptx_kernel("st.global.u32 [%o], %i;");
+    std::vector<KernelDescription> kernels{claim().build(), claim().build()};
+    kernels[1].name = "k$2x$2";
+    kernels[1].variant = {.of = threads_of("k"), .value = 2};
+    analysis::complete_coarsened(kernels);
+    ASSERT_EQ(kernels.size(), 2U);
+    const auto right = program_of(kernel + body(""));
+    ASSERT_TRUE(right);
+    const Evidence agrees = gather_evidence(kernels[1], *right, profile_by_hand());
+    EXPECT_EQ(agrees.outcome, Outcome::agrees) << agrees.text;
+    EXPECT_GT(agrees.launches, 40U);
+    for (const char* mistake : {"add.s32 %r1, %r1, 1; ", "setp.le.s32 %p2, %r1, %n; ",
+                                "setp.ne.s32 %p2, %r1, 37; ", "mov.u32 %r1, %d; "}) {
+        const auto wrong = program_of(kernel + body(mistake));
+        ASSERT_TRUE(wrong);
+        EXPECT_EQ(gather_evidence(kernels[1], *wrong, profile_by_hand()).outcome, Outcome::differs)
+            << mistake;
+    }
 }
 
 TEST(Evidence, ABudgetIsKept) {

@@ -99,6 +99,8 @@ TEST(CommandLine, TakesItsOwnOptionsOut) {
     EXPECT_FALSE(line->precompile);
     EXPECT_TRUE(read({"a.cu"})->precompile);
     EXPECT_TRUE(read({"--trimtab-check=on", "a.cu"})->check);
+    EXPECT_EQ(read({"--trimtab-coarsen=2,8,4", "a.cu"})->elements, (std::vector<std::uint32_t>{2, 8, 4}));
+    EXPECT_TRUE(read({"a.cu"})->elements.empty());
     EXPECT_EQ(line->smallest_size, 32U);
     EXPECT_EQ(line->largest_size, 128U);
     EXPECT_EQ(line->profile, "off");
@@ -111,7 +113,9 @@ TEST(CommandLine, RefusesBadOptionsInOneLine) {
     for (const char* bad :
          {"--trimtab-sizes=64", "--trimtab-sizes=256:64", "--trimtab-sizes=a:b", "--trimtab-sizes=1:4",
           "--trimtab-keep=", "--trimtab-profile=", "--trimtab-check=", "--trimtab-check=no",
-          "--trimtab-precompile=yes", "--trimtab-nothing"}) {
+          "--trimtab-precompile=yes", "--trimtab-coarsen=", "--trimtab-coarsen=1", "--trimtab-coarsen=2,33",
+          "--trimtab-coarsen=2,2", "--trimtab-coarsen=2,", "--trimtab-coarsen=x",
+          "--trimtab-coarsen=2,3,4,5,6", "--trimtab-nothing"}) {
         auto line = read({bad, "a.cu"});
         ASSERT_FALSE(line) << bad;
         EXPECT_EQ(line.error().text().find('\n'), std::string::npos);

@@ -21,7 +21,7 @@ build_with() { # FILE, OPTIONS...
         fail "does not build with ${*:2}: $(cat build.log)"
 }
 
-build_with plain
+build_with plain --trimtab-profile=off
 build_with coarsened --trimtab-coarsen=3,8
 [[ ! -s build.log ]] || fail "warns while it builds: $(cat build.log)"
 
@@ -77,6 +77,33 @@ for size in 3000 6144; do
     ! grep -q 'DIFFER' out.txt || fail "verify finds a difference: $(cat out.txt)"
 done
 
+# A search over them, of the source and of a program.
+search() { # FILE, OPTIONS...
+    "$build/bin/trimtab" search "$1" --kernel product --device rtx2070super --arg n=512 --arg m=512 --arg depth=64 --json "${@:2}" \
+        >search.json 2>log.txt || fail "search does not answer: $(cat search.json log.txt)"
+}
+search "$source/coarsened.cu" --coarsen 1,4
+python3 - <<'DONE' || fail "search is not as it should be: $(cat search.json)"
+import json
+
+found = json.load(open("search.json"))
+assert found["dimensions"]["elements"] == [1, 4], found["dimensions"]
+assert found["best"]["values"]["elements"] == 4 and found["kernel"].endswith("[4 elements a thread in y]"), found["best"]
+tried = {step["values"]["elements"] for step in found["steps"]}
+assert tried == {1, 4} and any("elements" in step.get("why", "") for step in found["steps"]), found["steps"]
+for step in found["steps"]:
+    rows = step["grid"][1] * step["block"][1] * step["values"]["elements"]
+    assert 512 <= rows < 512 + step["block"][1] * step["values"]["elements"], step
+DONE
+search coarsened --coarsen 3 --method exhaustive --candidates "32,4;64,2"
+grep -q '"emulated": 2,' search.json || fail "search of a program tries others: $(cat search.json)"
+for wrong in 0 33 x 1,; do
+    ! "$build/bin/trimtab" search coarsened --kernel scale --coarsen "$wrong" 2>log.txt || fail "search takes '$wrong'"
+    grep -q -- '--coarsen' log.txt || fail "search does not say what is wrong with '$wrong': $(cat log.txt)"
+done
+! "$build/bin/trimtab" search coarsened --kernel no_shuffle --arg n=5000 --extent 5056 --coarsen 1,3 2>log.txt || fail "search finds bodies that are not there"
+grep -q 'it has bodies for 1 of the 2 numbers' log.txt || fail "search does not say that there are none: $(cat log.txt)"
+
 # What cannot be asked for.
 for wrong in 1 33 2,2 2,x '' 2,3,4,5,6; do
     ! "$build/bin/trimtab++" -O3 "$source/coarsened.cu" "--trimtab-coarsen=$wrong" -o wrong 2>build.log || fail "takes '$wrong'"
@@ -85,7 +112,7 @@ done
 build_with apart.o --trimtab-coarsen=2 -fgpu-rdc -c
 grep -q 'trimtab-coarsen is left out: relocatable device code' build.log || fail "does not say that it is left out: $(cat build.log)"
 # Numbers may be rounded as the compiler likes, so that another body would round otherwise.
-build_with fast --trimtab-coarsen=2 -ffast-math
+build_with fast --trimtab-coarsen=2 --trimtab-profile=off -ffast-math
 "$build/bin/trimtab" inspect fast >out.txt
 ! grep -q '^\(scale\|product\|fused\)(.*elements a thread' out.txt || fail "there are bodies of kernels whose rounding is free"
 grep -q '^steps(.*elements a thread' out.txt || fail "there are no bodies of kernels of whole numbers"
