@@ -12,6 +12,13 @@ def emulated(trimtab, block, coarse, *flags):
     return trimtab.launch("emulate", program, "product", "k20c", (N // block, N // coarse), (block,), {"p": N, "pitch": N}, *flags)
 
 
+def coarsened(trimtab, block, factor, *flags):
+    """A product without shared memory, by a body that trimtab++ makes for `factor` results per thread."""
+    program = trimtab.object(os.path.join(os.path.dirname(SOURCE), "plain_product.cu"), "plain_product.o", "--trimtab-coarsen=2,4,8,16")
+    kernel = "_Z13plain_productPfPKfS1_ii" + (f"${factor}y${factor}" if factor > 1 else "")
+    return trimtab.launch("emulate", program, kernel, "k20c", (N // block, N // factor), (block, 1), {"p": N, "pitch": N}, *flags)
+
+
 def limit(answer):
     """"dram throughput" of the largest sensitivity."""
     first = answer["sensitivity"][0]
