@@ -68,10 +68,12 @@ std::vector<trimtab_dim3> powers_of_two(const trimtab_dim3& written) {
 
 // The legal launches: the one that is written alone where its block must stay.
 std::vector<tools::LaunchCandidate> launches_of(const tools::LaunchQuestion& question, const Case& one) {
-    auto space = tools::legal_launches(question, {.grid = one.grid,
-                                                  .block = one.block,
-                                                  .dynamic_shared_bytes = double(one.dynamic_shared_bytes),
-                                                  .blocks = powers_of_two(one.block)});
+    auto space = tools::legal_launches(question,
+                                       {.grid = one.grid,
+                                        .block = one.block,
+                                        .dynamic_shared_bytes = double(one.dynamic_shared_bytes),
+                                        .blocks = powers_of_two(one.block)},
+                                       tools::searched_bodies(question, {1}));
     if (space && !space->candidates.empty()) return std::move(space->candidates);
     return {{.values = {},
              .grid = one.grid,
