@@ -21,10 +21,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr trimtab_image compiled{.registers_per_thread = 20,
-                                 .static_shared_bytes = 0,
-                                 .local_bytes_per_thread = 0,
-                                 .max_threads_per_block = 0};
+constexpr trimtab_image text_image{.registers_per_thread = 20,
+                                   .static_shared_bytes = 0,
+                                   .local_bytes_per_thread = 0,
+                                   .max_threads_per_block = 0};
 
 // Every metric is 7, a footprint the threads of its box.
 double metric_value(Metric metric, double x, double y, double z) {
@@ -33,7 +33,7 @@ double metric_value(Metric metric, double x, double y, double z) {
 
 RationalProgram::Result evaluated(const RationalProgram& program, const Launch& launch) {
     const Device device = *find_device("c2050");
-    return program.evaluate(input_values(program, device.values, compiled, launch), metric_value);
+    return program.evaluate(input_values(program, device.values, text_image, launch), metric_value);
 }
 
 // time_ns of a launch of 4 x 3 x 2 blocks of 32 x 4 x 1 on a C2050.
@@ -161,9 +161,9 @@ TEST(ModelText, TheSampleIsMwpCwp) {
                 return values[static_cast<std::size_t>(of)];
             };
             const auto one =
-                built_in.evaluate(input_values(built_in, device.values, compiled, launch), metric);
+                built_in.evaluate(input_values(built_in, device.values, text_image, launch), metric);
             const auto other = sample->program->evaluate(
-                input_values(*sample->program, device.values, compiled, launch), metric);
+                input_values(*sample->program, device.values, text_image, launch), metric);
             ASSERT_EQ(one.launchable, other.launchable) << device.slug;
             if (one.launchable) ASSERT_NEAR(other.time_ns / one.time_ns, 1, 1e-9) << device.slug;
         }

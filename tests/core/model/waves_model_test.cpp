@@ -14,10 +14,10 @@
 namespace trimtab::model {
 namespace {
 
-constexpr trimtab_image compiled{.registers_per_thread = 20,
-                                 .static_shared_bytes = 0,
-                                 .local_bytes_per_thread = 0,
-                                 .max_threads_per_block = 0};
+constexpr trimtab_image waves_image{.registers_per_thread = 20,
+                                    .static_shared_bytes = 0,
+                                    .local_bytes_per_thread = 0,
+                                    .max_threads_per_block = 0};
 
 const RationalProgram& waves() {
     return **performance_model("waves");
@@ -58,12 +58,14 @@ TabledKernel streaming() {
 constexpr Launch full_wave{.extent = {84 * 256, 1, 1}, .block = {256, 1, 1}};
 
 double time_ns(const TabledKernel& kernel, const Launch& launch, std::string_view device = "c2050") {
-    const std::vector<double> inputs = input_values(waves(), find_device(device)->values, compiled, launch);
+    const std::vector<double> inputs =
+        input_values(waves(), find_device(device)->values, waves_image, launch);
     return waves().evaluate(inputs, kernel.function()).time_ns;
 }
 
 std::map<std::string, double> named_values(const TabledKernel& kernel, const Launch& launch) {
-    const std::vector<double> inputs = input_values(waves(), find_device("c2050")->values, compiled, launch);
+    const std::vector<double> inputs =
+        input_values(waves(), find_device("c2050")->values, waves_image, launch);
     const std::vector<double> values = waves().trace(inputs, kernel.function());
     std::map<std::string, double> named;
     for (std::size_t i = 0; i < values.size(); ++i)
@@ -83,7 +85,7 @@ TEST(InputValues, BindEveryInputOfTheModels) {
     const Device device = *find_device("c2050");
     for (std::string_view name : performance_model_names()) {
         const RationalProgram& program = **performance_model(name);
-        const std::vector<double> values = input_values(program, device.values, compiled, launch);
+        const std::vector<double> values = input_values(program, device.values, waves_image, launch);
         ASSERT_EQ(values.size(), program.inputs.size());
         for (std::size_t i = 0; i < values.size(); ++i)
             EXPECT_TRUE(std::isfinite(values[i])) << program.inputs[i];
@@ -92,7 +94,7 @@ TEST(InputValues, BindEveryInputOfTheModels) {
     const Value gx = builder.input("grid.x"), gy = builder.input("grid.y"), gz = builder.input("grid.z");
     const Value sms = builder.input("device.sm_count"), shared = builder.input("dynamic_shared_bytes");
     const RationalProgram program = std::move(builder).finish(gx + gy + gz + sms + shared, gx);
-    EXPECT_EQ(input_values(program, device.values, compiled, launch),
+    EXPECT_EQ(input_values(program, device.values, waves_image, launch),
               (std::vector<double>{32, 4, 3, 14, 16}));
 }
 
@@ -194,7 +196,7 @@ TEST(WavesModel, PascalStoresInFragmentsCostMore) {
 TEST(WavesModel, SaysWhichBlocksCannotBeLaunched) {
     const Device device = *find_device("rtx2070super");
     const TabledKernel kernel = streaming();
-    const auto launchable = [&](const Launch& launch, const trimtab_image& of = compiled) {
+    const auto launchable = [&](const Launch& launch, const trimtab_image& of = waves_image) {
         return waves()
             .evaluate(input_values(waves(), device.values, of, launch), kernel.function())
             .launchable;
@@ -205,18 +207,19 @@ TEST(WavesModel, SaysWhichBlocksCannotBeLaunched) {
     EXPECT_FALSE(launchable({.extent = {32, 65536, 1}, .block = {32, 1, 1}}));  // max_grid_y is 65535
     EXPECT_TRUE(launchable({.extent = {32, 65536, 1}, .block = {32, 2, 1}}));
     EXPECT_FALSE(launchable({.extent = {64, 1, 1}, .block = {64, 1, 1}, .dynamic_shared_bytes = 70000}));
-    trimtab_image heavy = compiled;
+    trimtab_image heavy = waves_image;
     heavy.registers_per_thread = 128;
     EXPECT_TRUE(launchable({.extent = {4096, 1, 1}, .block = {512, 1, 1}}, heavy));
     EXPECT_FALSE(launchable({.extent = {4096, 1, 1}, .block = {1024, 1, 1}}, heavy));
-    trimtab_image bounded = compiled;
+    trimtab_image bounded = waves_image;
     bounded.max_threads_per_block = 128;
     EXPECT_FALSE(launchable({.extent = {4096, 1, 1}, .block = {256, 1, 1}}, bounded));
 }
 
 TEST(WavesModel, EvaluateIsTheLastOfTrace) {
     const TabledKernel kernel = streaming();
-    const std::vector<double> inputs = input_values(waves(), devices().front().values, compiled, full_wave);
+    const std::vector<double> inputs =
+        input_values(waves(), devices().front().values, waves_image, full_wave);
     const std::vector<double> values = waves().trace(inputs, kernel.function());
     const RationalProgram::Result result = waves().evaluate(inputs, kernel.function());
     EXPECT_EQ(result.time_ns, values[waves().time_ns]);
@@ -257,7 +260,7 @@ TEST(WavesModel, IsFiniteForAnyMetricsAndAnyLegalBlock) {
             std::map<Metric, double> metrics;
             for (const MetricInfo& info : metric_table()) metrics[info.metric] = value();
             const auto result =
-                waves().evaluate(input_values(waves(), device.values, compiled, launch),
+                waves().evaluate(input_values(waves(), device.values, waves_image, launch),
                                  [&](Metric metric, double, double, double) { return metrics[metric]; });
             ASSERT_TRUE(std::isfinite(result.time_ns) && result.time_ns > 0) << device.slug << " " << i;
         }
