@@ -103,7 +103,7 @@ class EmulatorBackend : public Backend {
     EmulatorBackend(std::shared_ptr<emulator::Program> program, unsigned threads)
         : program_(std::move(program)), constants_(*program_), threads_(threads) {}
     [[nodiscard]] std::string_view name() const override { return "emulator"; }
-    [[nodiscard]] std::string_view version() const override { return TRIMTAB_PROFILE_HASH; }
+    [[nodiscard]] std::string_view version() const override { return emulator_backend_version(); }
     [[nodiscard]] std::expected<Measurement, MeasureError> measure(const MeasuredLaunch& launch) override;
     [[nodiscard]] emulator::Program* program() override { return program_.get(); }
 
@@ -197,6 +197,10 @@ std::expected<Measurement, MeasureError> EmulatorBackend::measure(const Measured
 }
 
 }  // namespace
+
+std::string_view emulator_backend_version() {
+    return TRIMTAB_PROFILE_HASH;
+}
 
 std::unique_ptr<Backend> make_emulator_backend(std::shared_ptr<emulator::Program> program, unsigned threads) {
     return std::make_unique<EmulatorBackend>(std::move(program), threads);

@@ -91,7 +91,7 @@ std::expected<EmulatedMetrics, Error> emulate(const tools::LaunchQuestion& quest
 MetricsMemory::MetricsMemory(std::string kind, const std::string& store_path)
     : kind_(std::move(kind)),
       store_(store_path, [](const std::string& line) { fmt::print(stderr, "{}\n", line); }) {
-    std::string text{profiler::make_emulator_backend(nullptr)->version()};
+    std::string text{profiler::emulator_backend_version()};
     for (const model::ImageField& field : model::image_fields()) text += fmt::format(" {}", field.name);
     for (const model::MetricInfo& metric : model::metric_table()) text += fmt::format(" {}", metric.name);
     version_ = fmt::format("{:016x}", XXH3_64bits(text.data(), text.size()));
