@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/analysis/launches/demangle.h"
-#include "core/model/prediction_error.h"
 #include "tools/advice/findings.h"
 #include "tools/advice/kernel_numbers.h"
 #include "tools/advice/run_findings.h"
@@ -60,14 +58,6 @@ void ask(SecondOpinion& opinion, const Subject& subject, std::vector<Found>& fou
         one.finding.least = std::min({one.finding.least, gain, half_of(gain)});
         one.finding.most = std::max({one.finding.most, gain, half_of(gain)});
     }
-}
-
-// A gain is a ratio of two predicted times, each end of its range too: in 95 of 100 cases it is off by no more than this.
-void widen_by_stated_error(Finding& finding) {
-    const double factor =
-        std::exp((finding.emulated_gain ? model::emulation_error : model::closed_form_error).ratio);
-    finding.least = std::min(finding.least, finding.gain) / factor;
-    finding.most = std::max(finding.most, finding.gain) * factor;
 }
 
 void add_lines(KernelAdvice& kernel, const LaunchProfile& profile) {
@@ -135,7 +125,6 @@ KernelAdvice advise_kernel(const std::vector<const LaunchProfile*>& shapes, cons
     if (kernel.emulated_ns)
         hold_benefits_against(kernel, "emulated", *kernel.emulated_ns, device.values.launch_overhead_ns);
     kernel.findings = ranked(std::move(found));
-    for (Finding& finding : kernel.findings) widen_by_stated_error(finding);
     kernel.bottleneck = bottleneck_sentence(kernel);
     // One shape was asked about: the others are taken to gain as much.
     for (Finding& finding : kernel.findings) finding.saves_ns = kernel.total_ns * (1 - 1 / finding.gain);
