@@ -122,7 +122,14 @@ double Execution::end_of(WarpState& w, const Instruction& i, double at) {
     if (i.second_slots > 0)
         end = std::max(end,
                        admit(i.second, entered.first_cycles, i.second_slots).last_cycles + latency(i.second));
-    return end + i.extra_latency_cycles;
+    return end + extra_latency(i);
+}
+
+// Of a chain of instructions on one pipe: where that has another latency, the chain has.
+double Execution::extra_latency(const Instruction& i) const {
+    const Resource of = i.waits_for_second ? i.second : i.resource;
+    const double as_it_is = pipes_[0][index(of)].latency_cycles;
+    return as_it_is > 0 ? i.extra_latency_cycles * latency(of) / as_it_is : i.extra_latency_cycles;
 }
 
 bool Execution::misses(std::vector<double>& owed, const Instruction& i, double hit_rate) const {

@@ -47,6 +47,7 @@ class Execution {
 
     void choose_pipes(const Instruction& instruction);
     [[nodiscard]] double latency(Resource resource) const { return set_[index(resource)].latency_cycles; }
+    [[nodiscard]] double extra_latency(const Instruction& i) const;
     [[nodiscard]] unsigned tag_slots(const Request& request) const {
         return machine_.has_banked_l1 ? request.in_one_bank : request.lines;
     }

@@ -17,21 +17,27 @@ using ptx::Type;
 // one instruction's latency is the architecture's.
 struct Sequence {
     float slots = 1, special = 0;
+    // Of 32-bit integers the chain is a conversion, a reciprocal and a conversion, which the special function unit runs; of
+    // others it is Newton's steps, on the pipe of the operands.
+    bool waits_for_special = false;
     model::Sourced model::Architecture::* added_latency = &model::Architecture::added_approximation_cycles;
 };
 using A = model::Architecture;
-constexpr Sequence divide_i32{18, 1, &A::added_divide_i32_cycles},
-    divide_i64{80, 2, &A::added_divide_i64_cycles}, divide_f32{8, 1, &A::added_divide_f32_cycles},
-    divide_f64{9, 1, &A::added_divide_f64_cycles}, root_f32{7, 1, &A::added_root_f32_cycles},
-    root_f64{9, 1, &A::added_root_f64_cycles}, reciprocal_f32{4, 1, &A::added_reciprocal_f32_cycles},
-    approximation{1, 1, &A::added_approximation_cycles},
-    approximate_root{1, 2, &A::added_approximation_cycles};
+constexpr Sequence divide_i32{18, 1, true, &A::added_divide_i32_cycles},
+    divide_i64{80, 2, false, &A::added_divide_i64_cycles},
+    divide_f32{8, 1, false, &A::added_divide_f32_cycles},
+    divide_f64{9, 1, false, &A::added_divide_f64_cycles}, root_f32{7, 1, false, &A::added_root_f32_cycles},
+    root_f64{9, 1, false, &A::added_root_f64_cycles},
+    reciprocal_f32{4, 1, false, &A::added_reciprocal_f32_cycles},
+    approximation{1, 1, false, &A::added_approximation_cycles},
+    approximate_root{1, 2, false, &A::added_approximation_cycles};
 
 void take(Instruction& out, Resource resource, const Sequence& sequence, const CostSettings& settings) {
     out.resource = resource;
     out.slots = sequence.slots;
     out.second = Resource::special_function;
     out.second_slots = sequence.special;
+    out.waits_for_second = sequence.waits_for_special;
     out.extra_latency_cycles = static_cast<float>((settings.architecture.*sequence.added_latency).value);
 }
 

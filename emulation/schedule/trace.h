@@ -41,10 +41,12 @@ struct Instruction {
     std::uint16_t stall_cycles = 1;       // least from its issue to the warp's next; machine code states it
     float slots = 1, second_slots = 0;    // gaps that it takes; of memory: passes through load_store
     float extra_latency_cycles = 0;       // of sequences that count as one instruction here
-    std::uint32_t first_register = 0;     // in Code::registers
-    std::uint32_t access = none;          // to global memory: in KernelTrace::accesses
-    std::uint32_t region = 0;             // in Code::regions
-    std::uint32_t source = none;          // the place in the kernel's numbering, for timelines
+    bool waits_for_second =
+        false;  // it is the second pipe's, else the first one's: with its latency it changes
+    std::uint32_t first_register = 0;  // in Code::registers
+    std::uint32_t access = none;       // to global memory: in KernelTrace::accesses
+    std::uint32_t region = 0;          // in Code::regions
+    std::uint32_t source = none;       // the place in the kernel's numbering, for timelines
 };
 
 // Straight code in the order in which it issues: instructions [first, first + count).

@@ -298,6 +298,18 @@ $L:
 )";
     EXPECT_EQ(bottleneck(sines, 300, {40, 1, 1}, {1024, 1, 1}, 1),
               std::pair(Resource::special_function, true));
+    // Quotients, each of the one before: most of the chain is of the special function unit.
+    const std::string quotients = R"(
+    mov.u32 %r4, 0;
+    mov.u32 %r5, 4000000000;
+$L:
+    div.u32 %r5, %r5, %r1;
+    add.u32 %r4, %r4, 1;
+    setp.lt.u32 %p1, %r4, %r1;
+    @%p1 bra $L;
+)";
+    EXPECT_EQ(bottleneck(quotients, 300, {1, 1, 1}, {32, 1, 1}, 1),
+              std::pair(Resource::special_function, false));
     // A row a thread: each lane a line of its own.
     const std::string rows = R"(
     mad.lo.u32 %r5, %r3, 256, %r2;
