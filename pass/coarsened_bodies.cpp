@@ -130,8 +130,9 @@ class Coarsening {
         llvm::LLVMContext& context = function_.getContext();
         auto* head = llvm::BasicBlock::Create(context, "each", &function_);
         auto* end = llvm::BasicBlock::Create(context, "next", &function_);
+        // Blocks that are being made have no end yet.
         for (llvm::BasicBlock& block : function_)
-            if (auto* leave = llvm::dyn_cast<llvm::ReturnInst>(block.getTerminator());
+            if (auto* leave = llvm::dyn_cast_or_null<llvm::ReturnInst>(block.getTerminator());
                 leave != nullptr && &block != done_) {
                 llvm::IRBuilder<>(leave).CreateBr(end);
                 leave->eraseFromParent();
