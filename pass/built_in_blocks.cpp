@@ -16,26 +16,15 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "pass/code_text.h"
+#include "pass/independent_threads.h"
 #include "pass/kernel_sources.h"
 #include "trimtab/body_name.h"
 
 namespace trimtab::pass {
 namespace {
 
-struct Dimension {
-    llvm::Intrinsic::ID block_index, grid_size, thread_index, block_size;
-};
-constexpr std::array<Dimension, 3> dimensions{{
-    {llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x, llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_x,
-     llvm::Intrinsic::nvvm_read_ptx_sreg_tid_x, llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_x},
-    {llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_y, llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_y,
-     llvm::Intrinsic::nvvm_read_ptx_sreg_tid_y, llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_y},
-    {llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_z, llvm::Intrinsic::nvvm_read_ptx_sreg_nctaid_z,
-     llvm::Intrinsic::nvvm_read_ptx_sreg_tid_z, llvm::Intrinsic::nvvm_read_ptx_sreg_ntid_z},
-}};
 constexpr std::uint64_t most_threads = 1024, least_threads = 32;
 
 // The value that a cast is of, which keeps indices of threads: they take ten bits.
@@ -114,7 +103,7 @@ struct Place {
 
 class Sizes {
   public:
-    Sizes(llvm::Function& kernel, const Dimension& dimension)
+    Sizes(llvm::Function& kernel, const DimensionRegisters& dimension)
         : of_(dimension), layout_(kernel.getParent()->getDataLayout()) {
         bool has_threads = false;
         for (llvm::Instruction& instruction : llvm::instructions(kernel)) {
@@ -198,7 +187,7 @@ class Sizes {
         }
     }
 
-    const Dimension& of_;
+    const DimensionRegisters& of_;
     const llvm::DataLayout& layout_;
     std::vector<Place> places_;
 };
@@ -221,7 +210,7 @@ void add_threads(const llvm::Value& product, llvm::Intrinsic::ID thread_index) {
 }
 
 // In a launch whose block has that size, the constant is blockDim, a multiple or a part of it: nothing changes.
-void put_block_size(const Place& place, std::uint64_t size, const Dimension& dimension) {
+void put_block_size(const Place& place, std::uint64_t size, const DimensionRegisters& dimension) {
     llvm::Instruction& instruction = *place.instruction;
     llvm::IRBuilder<> builder(&instruction);
     llvm::Type* type = builder.getInt32Ty();  // which all of these numbers fit into
@@ -263,15 +252,18 @@ std::array<std::uint32_t, 3> one_thread_a_block(llvm::Function& kernel) {
         const auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
         if (call == nullptr) continue;
         const llvm::Intrinsic::ID asked = call->getIntrinsicID();
-        for (std::size_t d = 0; d < dimensions.size(); d++) {
-            if (asked == dimensions[d].thread_index || asked == dimensions[d].block_size) return {};
-            if (asked == dimensions[d].block_index || asked == dimensions[d].grid_size) block[d] = 1;
+        for (std::size_t d = 0; d < dimension_registers().size(); d++) {
+            if (asked == dimension_registers()[d].thread_index ||
+                asked == dimension_registers()[d].block_size)
+                return {};
+            if (asked == dimension_registers()[d].block_index || asked == dimension_registers()[d].grid_size)
+                block[d] = 1;
         }
     }
     return block;
 }
 // In a launch of such blocks, blockIdx is the global index and gridDim the number of threads: nothing changes.
-void put_global_index(llvm::Function& kernel, const Dimension& dimension) {
+void put_global_index(llvm::Function& kernel, const DimensionRegisters& dimension) {
     std::vector<llvm::IntrinsicInst*> calls;
     for (llvm::Instruction& instruction : llvm::instructions(kernel))
         if (auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
@@ -303,8 +295,8 @@ bool add_built_in_bodies(llvm::Module& module, const std::string& kernel_sources
     for (llvm::Function* kernel : kernels) {
         std::array<std::uint32_t, 3> block{};
         std::uint64_t threads = 1;
-        for (std::size_t d = 0; d < dimensions.size(); d++) {
-            block[d] = static_cast<std::uint32_t>(Sizes(*kernel, dimensions[d]).size());
+        for (std::size_t d = 0; d < dimension_registers().size(); d++) {
+            block[d] = static_cast<std::uint32_t>(Sizes(*kernel, dimension_registers()[d]).size());
             threads *= std::max<std::uint64_t>(block[d], 1);
         }
         const bool is_of_one = threads == 1;
@@ -315,14 +307,14 @@ bool add_built_in_bodies(llvm::Module& module, const std::string& kernel_sources
         llvm::ValueToValueMapTy copies;
         llvm::Function* body = llvm::CloneFunction(kernel, copies);
         body->setName(built_in_body_name(kernel->getName().str(), block));
-        for (std::size_t d = 0; d < dimensions.size(); d++) {
+        for (std::size_t d = 0; d < dimension_registers().size(); d++) {
             if (block[d] == 0) continue;
             if (is_of_one) {
-                put_global_index(*body, dimensions[d]);
+                put_global_index(*body, dimension_registers()[d]);
                 continue;
             }
-            for (const Place& place : Sizes(*body, dimensions[d]).places(block[d]))
-                put_block_size(place, block[d], dimensions[d]);
+            for (const Place& place : Sizes(*body, dimension_registers()[d]).places(block[d]))
+                put_block_size(place, block[d], dimension_registers()[d]);
         }
         add_instead_of_or(*body);
         bodies.emplace(body->getName().str(), kernel->getName().str());

@@ -3,6 +3,16 @@
 
 namespace trimtab::model {
 
+void CachedLaunchTerms::cached_launch() {
+    launch_shape();
+    computation();
+    requests();
+    departures();
+    footprints();
+    last_level_cache();
+    l1_cache();
+}
+
 // The slots of the SM that a warp's requests take to depart.
 void CachedLaunchTerms::departures() {
     // What a sector and a line add to a request, from the device's two delays. Where these are equal they

@@ -11,13 +11,16 @@ class CachedLaunchTerms : protected LaunchTerms {
   protected:
     using LaunchTerms::LaunchTerms;
 
-    // After requests() and footprints().
-    void departures();
-    void last_level_cache();
-    void l1_cache();
+    // All of the launch's terms, and those below.
+    void cached_launch();
 
     Value delay_per_transaction_ = zero_, departure_cycles_ = zero_;
     Value dram_bytes_ = zero_, miss_ratio_ = zero_, l1_hits_ = zero_;
+
+  private:
+    void departures();
+    void last_level_cache();
+    void l1_cache();
 };
 
 }  // namespace trimtab::model

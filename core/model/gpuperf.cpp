@@ -18,22 +18,11 @@ class GpuPerf : CachedLaunchTerms {
     RationalProgram build_for_benefits() &&;
 
   private:
-    void launch();
     // Of both; what is printed of the rest.
     GpuPerfInputs printed();
     Value instruction_latency();
     RationalProgram finish(const GpuPerfInputs& inputs) &&;
 };
-
-void GpuPerf::launch() {
-    launch_shape();
-    computation();
-    requests();
-    departures();
-    footprints();
-    last_level_cache();
-    l1_cache();
-}
 
 GpuPerfInputs GpuPerf::printed() {
     const Value active_sms = min(blocks_, device("sm_count")).named("active_SMs", "SMs", "GPUPerf, table 2");
@@ -103,13 +92,13 @@ RationalProgram GpuPerf::finish(const GpuPerfInputs& inputs) && {
 }
 
 RationalProgram GpuPerf::build_as_printed() && {
-    launch();
+    cached_launch();
     return std::move(*this).finish(printed());
 }
 
 // Why each: docs/model.md, "GPUPerf's terms".
 RationalProgram GpuPerf::build_for_benefits() && {
-    launch();
+    cached_launch();
     GpuPerfInputs inputs = printed();
     inputs.avg_inst_lat = instruction_latency();
     // No warp waits for its stores.

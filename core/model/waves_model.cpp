@@ -92,13 +92,7 @@ Value WavesModel::wave_cycles(Value blocks, std::string_view wave) {
 }
 
 RationalProgram WavesModel::build() && {
-    launch_shape();
-    computation();
-    requests();
-    departures();
-    footprints();
-    last_level_cache();
-    l1_cache();
+    cached_launch();
     memory_latency();
 
     const Value sms = device("sm_count"), clock = device("sm_clock_hz");
