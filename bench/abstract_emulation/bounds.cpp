@@ -7,13 +7,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <mutex>
 #include <nlohmann/json.hpp>
-#include <thread>
 
+#include "bench/abstract_emulation/ask_all.h"
 #include "bench/abstract_emulation/cases.h"
 #include "bench/abstract_emulation/counted_bounds.h"
 #include "core/analysis/launches/legal_blocks.h"
@@ -33,7 +31,6 @@ using tools::ExitCode;
 struct Options {
     CaseOptions cases;
     bool from_ptx = false, json = false;
-    unsigned threads = 2;
 };
 
 struct Tally {
@@ -136,9 +133,9 @@ std::expected<Tally, Error> check(const Case& one, const model::Device& device, 
     Tally tally;
     for (const tools::LaunchCandidate& launch : launches_of(*question, one))
         if (const auto done = check(*question, **program, one, launch, from_ptx, tally); !done)
-            return std::unexpected(Error{.message = fmt::format("{} on {}, {} x {} x {}: {}", one.what,
-                                                                device.slug, launch.block.x, launch.block.y,
-                                                                launch.block.z, done.error().text())});
+            return std::unexpected(
+                Error{.message = fmt::format("{} x {} x {}: {}", launch.block.x, launch.block.y,
+                                             launch.block.z, done.error().text())});
     return tally;
 }
 
@@ -160,7 +157,7 @@ int report(const Options& options, const Tally& tally, double seconds) {
                    tally.of_machine_code, tally.not_launched);
         fmt::print("  own bounds: {} crossed; answers from {:.3f} of the least to {:.3f} of the most\n",
                    tally.crossed, tally.nearest_least, tally.nearest_most);
-        if (tally.answers > tally.of_machine_code)
+        if (tally.nearest_counted_most > 0)
             fmt::print("  counted ones, of PTX: {} crossed; from {:.3f} of the least to {:.3f} of the most\n",
                        tally.crossed_counts, tally.nearest_counted, tally.nearest_counted_most);
     }
@@ -169,30 +166,15 @@ int report(const Options& options, const Tally& tally, double seconds) {
 
 std::expected<Tally, Error> check_all(const std::vector<Case>& cases,
                                       const std::vector<model::Device>& devices, const Options& options) {
-    std::atomic<std::size_t> next = 0;
-    std::mutex mutex;
     Tally all;
-    std::optional<Error> first_error;
-    const auto work = [&] {
-        for (std::size_t i = next++; i < cases.size() * devices.size(); i = next++) {
-            const Case& one = cases[i / devices.size()];
-            const auto tally = check(one, devices[i % devices.size()], options.from_ptx);
-            const std::lock_guard lock(mutex);
-            if (!tally) {
-                fmt::print(stderr, "emulation_bounds: {}\n", tally.error().text());
-                if (!first_error) first_error = tally.error();
-                continue;
-            }
-            for (const std::string& line : tally->lines) fmt::print(stderr, "{}\n", line);
-            all.add(*tally);
-        }
-    };
-    {
-        std::vector<std::jthread> helpers;
-        for (unsigned t = 1; t < options.threads; ++t) helpers.emplace_back(work);
-        work();
-    }
-    if (first_error) return std::unexpected(*first_error);
+    const auto done = ask_all<Tally>(
+        "emulation_bounds", cases, devices, options.cases.threads,
+        [&](const Case& one, const model::Device& device) { return check(one, device, options.from_ptx); },
+        [&](const Tally& tally) {
+            for (const std::string& line : tally.lines) fmt::print(stderr, "{}\n", line);
+            all.add(tally);
+        });
+    if (!done) return std::unexpected(done.error());
     return all;
 }
 
@@ -222,12 +204,8 @@ int main(int argc, char** argv) {
     using namespace trimtab;
     bench::Options options;
     CLI::App app("Whether answers of abstract emulation keep within their bounds", "emulation_bounds");
-    app.add_option("--n", options.cases.sizes, "Sizes of the PolyBench samples");
-    app.add_option("--app", options.cases.apps, "Only these of them");
-    app.add_option("--capture", options.cases.captures, "Launches that were captured");
-    app.add_option("--device", options.cases.devices, "GPUs; all that are described where none is named");
+    bench::add_options(app, options.cases);
     app.add_flag("--from-ptx", options.from_ptx, "Of the PTX, even where ptxas could make machine code");
-    app.add_option("--threads", options.threads, "Host threads")->capture_default_str();
     app.add_flag("--json", options.json, "Print JSON");
     try {
         app.parse(argc, argv);

@@ -11,33 +11,16 @@ asked with its own memory. BUILD/bench/emulation_bounds does the asking. Exit co
 2 usage, 3 bad input.
 """
 
-import argparse
-import os
-import subprocess
 import sys
 
-from captures import ask_with_captures
+from captures import ask_all, parser_for
+
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build")
-    parser.add_argument("--n", action="append", type=int)
-    parser.add_argument("--program", action="append", help="only these, as samples/programs.txt spells them")
-    parser.add_argument("--threads", type=int, default=2)
+    parser = parser_for(__doc__.splitlines()[0])
     parser.add_argument("--from-ptx", action="store_true")
-    parser.add_argument("--captures", help="a folder in which captures stay for the next time")
     options = parser.parse_args()
-    ask = [os.path.join(options.build, "bench", "emulation_bounds"), "--threads", str(options.threads)]
-    if options.from_ptx:
-        ask.append("--from-ptx")
-    if not options.program:
-        for n in options.n or [256, 1024]:
-            ask += ["--n", str(n)]
-    try:
-        return ask_with_captures(ask, options.build, options.program, options.captures)
-    except (OSError, subprocess.CalledProcessError) as error:
-        print(f"bounds.py: {error}", file=sys.stderr)
-        return 3
+    return ask_all("emulation_bounds", ["--from-ptx"] if options.from_ptx else [], options)
 
 
 if __name__ == "__main__":

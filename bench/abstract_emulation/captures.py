@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The first launch of every kernel of the sample programs beside PolyBench's, captured at the size of its quick run."""
 
+import argparse
 import json
 import os
 import subprocess
+import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -42,12 +44,31 @@ def capture(build, path, arguments, folder):
     return files
 
 
-def ask_with_captures(ask, build, wanted, folder):
-    """Runs `ask` with --capture FILE for each launch, which stays in `folder` if one is given. Returns its exit code."""
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = folder or scratch
-        os.makedirs(folder, exist_ok=True)
-        for path, *arguments in programs(wanted):
-            for file in capture(build, path, arguments, folder):
-                ask = [*ask, "--capture", file]
-        return subprocess.run(ask, check=False).returncode
+def parser_for(description):
+    """What the two that ask about every sample are told."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("build")
+    parser.add_argument("--n", action="append", type=int)
+    parser.add_argument("--program", action="append", help="only these, as samples/programs.txt spells them")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--captures", help="a folder in which captures stay for the next time")
+    return parser
+
+
+def ask_all(program, more, options):
+    """Runs BUILD/bench/PROGRAM on all launches, with `more` after it. Returns its exit code, 3 where a launch is not had."""
+    ask = [os.path.join(options.build, "bench", program), "--threads", str(options.threads), *more]
+    if not options.program:
+        for n in options.n or [256, 1024]:
+            ask += ["--n", str(n)]
+    try:
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = options.captures or scratch
+            os.makedirs(folder, exist_ok=True)
+            for path, *arguments in programs(options.program):
+                for file in capture(options.build, path, arguments, folder):
+                    ask += ["--capture", file]
+            return subprocess.run(ask, check=False).returncode
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"{program}: {error}", file=sys.stderr)
+        return 3

@@ -72,6 +72,14 @@ std::expected<std::vector<Case>, Error> captures(const CaseOptions& options) {
 
 }  // namespace
 
+void add_options(CLI::App& app, CaseOptions& options) {
+    app.add_option("--n", options.sizes, "Sizes of the PolyBench samples");
+    app.add_option("--app", options.apps, "Only these of them");
+    app.add_option("--capture", options.captures, "Launches that were captured");
+    app.add_option("--device", options.devices, "GPUs; all that are described where none is named");
+    app.add_option("--threads", options.threads, "Host threads")->capture_default_str();
+}
+
 std::expected<std::vector<Case>, Error> cases_of(const CaseOptions& options,
                                                  const base::TemporaryFolder& folder) {
     auto cases = options.sizes.empty() ? std::vector<Case>{} : samples(options, folder);
@@ -79,6 +87,9 @@ std::expected<std::vector<Case>, Error> cases_of(const CaseOptions& options,
     const auto captured = captures(options);
     if (!captured) return captured;
     cases->insert(cases->end(), captured->begin(), captured->end());
+    // Nothing asked is nothing checked.
+    if (cases->empty())
+        return std::unexpected(Error{.message = "no launch to ask about; see --n with --app, and --capture"});
     return cases;
 }
 

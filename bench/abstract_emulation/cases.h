@@ -2,6 +2,7 @@
 // Launches that abstract emulation is asked about: those of the PolyBench samples at sizes, and captured ones.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <expected>
 #include <string>
@@ -26,7 +27,9 @@ struct CaseOptions {
     std::string kernels = TRIMTAB_BENCH_KERNELS;
     std::vector<std::uint64_t> sizes;
     std::vector<std::string> captures, devices, apps;
+    unsigned threads = 2;
 };
+void add_options(CLI::App& app, CaseOptions& options);
 
 // Objects of the samples lie in `folder`.
 [[nodiscard]] std::expected<std::vector<Case>, Error> cases_of(const CaseOptions& options,

@@ -5,17 +5,15 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "bench/abstract_emulation/ask_all.h"
 #include "bench/abstract_emulation/cases.h"
 #include "core/model/occupancy.h"
 #include "core/model/performance_model.h"
@@ -31,14 +29,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 using tools::ExitCode;
 
-// The two predictors' stated errors (core/model/prediction_error.h) are larger; the issue is where they part.
+// The two predictors' stated errors (core/model/prediction_error.h) are larger; the question is where they part.
 constexpr double most_apart = 2;
 
 struct Options {
     CaseOptions cases;
     std::string known;
     bool json = false;
-    unsigned threads = 2;
 };
 
 struct Answer {
@@ -109,30 +106,12 @@ std::expected<std::optional<Answer>, Error> answer(const Case& one, const model:
 std::expected<std::vector<Answer>, Error> answers(const std::vector<Case>& cases,
                                                   const std::vector<model::Device>& devices,
                                                   unsigned threads) {
-    std::atomic<std::size_t> next = 0;
-    std::mutex mutex;
     std::vector<Answer> all;
-    std::optional<Error> first_error;
-    const auto work = [&] {
-        for (std::size_t i = next++; i < cases.size() * devices.size(); i = next++) {
-            const Case& one = cases[i / devices.size()];
-            const model::Device& device = devices[i % devices.size()];
-            const auto made = answer(one, device);
-            const std::lock_guard lock(mutex);
-            if (made && *made) all.push_back(**made);
-            if (made) continue;
-            Error error = made.error();
-            error.message = fmt::format("{} on {}: {}", one.what, device.slug, error.message);
-            fmt::print(stderr, "device_matrix: {}\n", error.text());
-            if (!first_error) first_error = std::move(error);
-        }
-    };
-    {
-        std::vector<std::jthread> helpers;
-        for (unsigned t = 1; t < threads; ++t) helpers.emplace_back(work);
-        work();
-    }
-    if (first_error) return std::unexpected(*first_error);
+    const auto done = ask_all<std::optional<Answer>>("device_matrix", cases, devices, threads, answer,
+                                                     [&](std::optional<Answer> made) {
+                                                         if (made) all.push_back(std::move(*made));
+                                                     });
+    if (!done) return std::unexpected(done.error());
     std::ranges::sort(all, {}, [](const Answer& a) { return std::pair(a.kernel, a.device); });
     return all;
 }
@@ -189,7 +168,7 @@ int run(const Options& options) {
     if (!cases) return fault(cases.error());
     const auto devices = devices_of(options.cases);
     if (!devices) return fault(devices.error());
-    const auto all = answers(*cases, *devices, options.threads);
+    const auto all = answers(*cases, *devices, options.cases.threads);
     if (!all) return tools::code(ExitCode::bad_input);
     return report(options, *all, *known);
 }
@@ -202,12 +181,8 @@ int main(int argc, char** argv) {
     using namespace trimtab;
     bench::Options options;
     CLI::App app("Whether the closed form and abstract emulation agree", "device_matrix");
-    app.add_option("--n", options.cases.sizes, "Sizes of the PolyBench samples");
-    app.add_option("--app", options.cases.apps, "Only these of them");
-    app.add_option("--capture", options.cases.captures, "Launches that were captured");
-    app.add_option("--device", options.cases.devices, "GPUs; all that are described where none is named");
+    bench::add_options(app, options.cases);
     app.add_option("--known", options.known, "A list of launches that are apart, with reasons");
-    app.add_option("--threads", options.threads, "Host threads")->capture_default_str();
     app.add_flag("--json", options.json, "Print JSON");
     try {
         app.parse(argc, argv);

@@ -10,36 +10,20 @@ are further apart, each with the reason. Exit codes: 0 no other launch is and ea
 3 bad input.
 """
 
-import argparse
 import os
-import subprocess
 import sys
 
-from captures import ask_with_captures
+from captures import ask_all, parser_for
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build")
-    parser.add_argument("--n", action="append", type=int)
-    parser.add_argument("--program", action="append", help="only these, as samples/programs.txt spells them")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--captures", help="a folder in which captures stay for the next time")
+    parser = parser_for(__doc__.splitlines()[0])
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    known = os.path.join(os.path.dirname(os.path.abspath(__file__)), "device_matrix.txt")
-    ask = [os.path.join(options.build, "bench", "device_matrix"), "--threads", str(options.threads)]
-    if options.json:
-        ask.append("--json")
+    more = ["--json"] if options.json else []
     if not options.program:
-        ask += ["--known", known]
-        for n in options.n or [256, 1024]:
-            ask += ["--n", str(n)]
-    try:
-        return ask_with_captures(ask, options.build, options.program, options.captures)
-    except (OSError, subprocess.CalledProcessError) as error:
-        print(f"device_matrix.py: {error}", file=sys.stderr)
-        return 3
+        more += ["--known", os.path.join(os.path.dirname(os.path.abspath(__file__)), "device_matrix.txt")]
+    return ask_all("device_matrix", more, options)
 
 
 if __name__ == "__main__":
