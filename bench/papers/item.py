@@ -64,10 +64,10 @@ def off(row):
     if miss is None:
         return ""
     if row.unit == "%" and row.better == "near":
-        return f"{100 * miss:+.0f} points"
+        return f"{round(100 * miss):+d} points"
     if miss > 4:
         return f"{miss + 1:.2g} times"
-    return f"{100 * miss:+.0f} %"
+    return f"{round(100 * miss):+d} %"
 
 
 def geometric_mean(values):

@@ -63,8 +63,10 @@ GpuPerfTerms gpuperf_equations(RationalProgramBuilder& b, const GpuPerfInputs& i
     const Value transactions_at_once = mwp_peak * in.bytes_of_request / in.transaction_bytes;
     const Value t_mem_min =
         cycles(in.size_of_data * avg_dram_lat / transactions_at_once, "T_mem_min", "GPUPerf (19)");
+    // Never below 0, as ITILP is at most its greatest: what rounding leaves is dropped.
     const Value b_itilp =
-        cycles(w_parallel - straight * warps_per_sm * in.avg_inst_lat / itilp_max, "B_itilp", "GPUPerf (20)");
+        cycles(max(w_parallel - straight * warps_per_sm * in.avg_inst_lat / itilp_max, zero), "B_itilp",
+               "GPUPerf (20)");
     const Value b_serial = cycles(w_serial + zero, "B_serial", "GPUPerf (21)");
     const Value b_fp = cycles(t_comp - t_fp - b_itilp - b_serial, "B_fp", "GPUPerf (22)");
     const Value b_memlp = cycles(max(t_mem - t_overlap - t_mem_min, zero), "B_memlp", "GPUPerf (23)");

@@ -251,7 +251,7 @@ Result Reader::either() {
 std::expected<void, Error> Reader::statement() {
     const ModelWord name = now();
     if (name.kind != Kind::name) return expected("a name");
-    if (name.text.find('.') != std::string_view::npos || metric_named(name.text) || input_named(name.text) ||
+    if (name.text.contains('.') || metric_named(name.text) || input_named(name.text) ||
         std::ranges::find(functions, name.text) != functions.end())
         return fault(name, fmt::format("'{}' has a meaning already", name.text));
     if (defined_.contains(name.text)) return fault(name, fmt::format("'{}' is defined twice", name.text));

@@ -80,7 +80,7 @@ std::optional<std::string> annotation_of(const Pragma& pragma, const KernelSourc
 std::vector<std::string> add_klaraptor_pragmas(KernelSources& sources, const std::string& file,
                                                std::string_view text) {
     std::vector<std::string> faults;
-    if (text.find(word) == std::string_view::npos) return faults;
+    if (!text.contains(word)) return faults;
     std::uint32_t line = 0;
     for (std::string_view rest = text; !rest.empty();) {
         const std::size_t length = std::min(rest.find('\n'), rest.size());
